@@ -1,0 +1,1 @@
+"""How the norm is explored: laws over values now; the checker, its worlds and the pipeline later."""

@@ -1,0 +1,105 @@
+"""
+Laws: what is true of all values of a kind, checked on generated ones.
+
+A law names its claims, draws its values from Hypothesis strategies, and lists the situations that must come
+up at least once (`sometimes`), so that nothing holds merely because nothing interesting was generated.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis.database import DirectoryBasedExampleDatabase
+from hypothesis.errors import HypothesisException
+from hypothesis.strategies import SearchStrategy
+
+from models.verdict import Outcome, Verdict
+
+EXAMPLES = 200
+
+Body = Callable[..., None]
+
+
+@dataclass(frozen=True)
+class Law:
+    """A universal statement about values, and how to try it."""
+
+    name: str
+    area: str
+    claims: tuple[str, ...]
+    says: str
+    body: Body
+    strategies: dict[str, SearchStrategy[object]]
+    sometimes: tuple[str, ...]
+
+    @property
+    def check(self) -> str:
+        return f"law:{self.name}"
+
+
+LAWS: dict[str, Law] = {}
+_seen: set[str] = set()
+
+
+def law(
+    *claims: str, sometimes: tuple[str, ...] = (), **strategies: SearchStrategy[object]
+) -> Callable[[Body], Body]:
+    """Register a function as a law: it takes the drawn values by name and fails by assertion."""
+
+    def register(body: Body) -> Body:
+        name, area = body.__name__, body.__module__.rpartition(".")[2]
+        if name in LAWS:
+            raise ValueError(f"there are two laws called {name}")
+        says = (body.__doc__ or "").strip().partition("\n")[0]
+        LAWS[name] = Law(name, area, claims, says, body, strategies, sometimes)
+        return body
+
+    return register
+
+
+def seen(situation: str, when: bool = True) -> None:
+    """Note that a situation listed in `sometimes` has come up."""
+    if when:
+        _seen.add(situation)
+
+
+def run(law: Law, examples: int = EXAMPLES, chosen_seed: int = 0, memory: Path | None = None) -> Outcome:
+    """Try a law on generated values; with `memory`, values that once broke it are tried first."""
+    started = time.perf_counter()
+    tried = 0
+    _seen.clear()
+
+    def body(**values: object) -> None:
+        nonlocal tried
+        tried += 1
+        law.body(**values)
+
+    body.__name__ = body.__qualname__ = law.name
+    trial = seed(chosen_seed)(
+        settings(
+            max_examples=examples,
+            deadline=None,
+            database=DirectoryBasedExampleDatabase(memory) if memory else None,
+            phases=(Phase.reuse, Phase.generate, Phase.shrink),
+            suppress_health_check=list(HealthCheck),
+            report_multiple_bugs=False,
+        )(given(**law.strategies)(body))
+    )
+
+    def outcome(verdict: Verdict, explanation: str = "") -> Outcome:
+        return Outcome(law.check, verdict, f"{tried} examples", time.perf_counter() - started, explanation)
+
+    try:
+        trial()
+    except HypothesisException as gave_up:
+        return outcome(Verdict.UNKNOWN, str(gave_up))
+    except Exception as breach:
+        notes = "\n".join(getattr(breach, "__notes__", ()))
+        return outcome(Verdict.VIOLATED, f"{type(breach).__name__}: {breach}\n{notes}")
+
+    missing = [situation for situation in law.sometimes if situation not in _seen]
+    if missing or not tried:
+        return outcome(Verdict.VACUOUS, "never seen: " + ", ".join(missing or ["any value at all"]))
+    return outcome(Verdict.HOLDS)

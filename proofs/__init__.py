@@ -1,0 +1,1 @@
+"""What holds without bounds: contracts now, inductive invariants later."""

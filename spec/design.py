@@ -1,0 +1,52 @@
+"""
+Designs are data: one field per decision that the documents leave open or get wrong.
+
+`AS_WRITTEN` is the documents taken literally. `HARDENED` is what we recommend. Every field in which they
+differ is a finding: with that one repair taken out of `HARDENED`, a check fails
+(`tests/spec/test_design.py`).
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Readiness(Enum):
+    """Which segments a subscription's consumers may be given."""
+
+    ACTIVE_AT_ONCE = "every active segment, as soon as it is published"
+    PARENTS_DRAINED = "every undrained segment whose parents are drained"
+    ANCESTORS_DRAINED = "every undrained segment all of whose ancestors are drained"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Design:
+    """A set of decisions."""
+
+    readiness: Readiness
+    """
+    468-READ-01: with active segments alone, nobody is ever told to drain a sealed one, and order is lost.
+    """
+
+    merge_leaves_room_for_consumers: bool
+    """Without it, merging and splitting for consumers alternate for ever on a quiet topic."""
+
+    merge_weighs_the_sum: bool
+    """Without it, two segments that are each cold enough can be too hot together, and are split again."""
+
+    split_skips_single_hashes: bool
+    """Without it, a hot segment of one hash is chosen for a split that is refused, again and again."""
+
+
+AS_WRITTEN = Design(
+    readiness=Readiness.ACTIVE_AT_ONCE,
+    merge_leaves_room_for_consumers=False,
+    merge_weighs_the_sum=False,
+    split_skips_single_hashes=False,
+)
+
+HARDENED = Design(
+    readiness=Readiness.ANCESTORS_DRAINED,
+    merge_leaves_room_for_consumers=True,
+    merge_weighs_the_sum=True,
+    split_skips_single_hashes=True,
+)

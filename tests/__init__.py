@@ -1,0 +1,1 @@
+"""The project's own tests; `tests/conformance` will be the suite for other implementations."""
