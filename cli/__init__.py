@@ -1,0 +1,1 @@
+"""The front door: the command line. It only parses, calls and prints."""

@@ -16,7 +16,11 @@ from spec.ranges import HashRange
 
 @dataclass(frozen=True, slots=True)
 class AssignedSegment:
-    """A segment as its consumer is told of it: where it stands in the hash space, and what to connect to."""
+    """
+    A segment as its consumer is told of it: where it stands in the hash space, and what to connect to.
+
+    [468-ASSIGN-06]
+    """
 
     segment_id: int
     range: HashRange
@@ -25,7 +29,11 @@ class AssignedSegment:
 
 @dataclass(frozen=True, slots=True)
 class ConsumerAssignment:
-    """Everything that one consumer reads, and the layout epoch from which it was computed."""
+    """
+    Everything that one consumer reads, and the layout epoch from which it was computed.
+
+    [468-ASSIGN-04, 468-ASSIGN-05]
+    """
 
     layout_epoch: int
     segments: tuple[AssignedSegment, ...] = ()
@@ -54,7 +62,7 @@ def assignable(
     The segments that a subscription's consumers may read now, by the start of their range and then by id.
 
     A key's older messages lie in the ancestors of the segment that takes its newer ones. Reading a segment
-    before its ancestors are drained would deliver the newer ones first.
+    before its ancestors are drained would deliver the newer ones first. [475-ROUTE-01, 468-READ-01]
     """
     if design.readiness is Readiness.ACTIVE_AT_ONCE:
         return layout.active
@@ -71,7 +79,12 @@ def assignable(
 def assign(
     topic: TopicName, epoch: int, segments: Iterable[SegmentInfo], consumers: Iterable[str]
 ) -> dict[str, ConsumerAssignment]:
-    """Deal the segments out in turn, sorted by range start, to the consumers, sorted by name."""
+    """
+    Deal the segments out in turn, sorted by range start, to the consumers, sorted by name.
+
+    Names are ordered by code point. A consumer for whom nothing is left holds an empty assignment.
+    [468-ASSIGN-01, 468-ASSIGN-02, 468-ASSIGN-03, 468-ASSIGN-11, 468-READ-36, 468-READ-37]
+    """
     names = sorted(set(consumers))
     hands: dict[str, list[AssignedSegment]] = {name: [] for name in names}
     for turn, segment in enumerate(sorted(segments, key=_by_range) if names else ()):
@@ -81,7 +94,7 @@ def assign(
 
 
 def difference(before: Assignment, after: Assignment) -> tuple[Change, ...]:
-    """Who has to be told, and what: a consumer whose segments stay the same is left alone."""
+    """Who has to be told, and what: a consumer whose segments stay the same is left alone. [468-NOTIFY-01]"""
     nothing = ConsumerAssignment(0)
     changes = []
     for consumer in sorted({*before, *after}):
@@ -91,6 +104,15 @@ def difference(before: Assignment, after: Assignment) -> tuple[Change, ...]:
         if gained or lost:
             changes.append(Change(consumer, gained, lost))
     return tuple(changes)
+
+
+def latest(held: ConsumerAssignment, pushed: ConsumerAssignment) -> ConsumerAssignment:
+    """
+    Of what a client holds and what its controller pushes now, the push, unless its layout is the older one.
+
+    A change of membership alone raises no epoch, so an equal one is no reason to ignore a push. [468-READ-41]
+    """
+    return held if pushed.layout_epoch < held.layout_epoch else pushed
 
 
 def _by_range(segment: SegmentInfo) -> tuple[int, int]:

@@ -6,15 +6,34 @@ from enum import Enum
 from spec.refusals import Reason, Refused
 
 
+class Scope(Enum):
+    """What a permission is granted on."""
+
+    TOPIC = "a topic"
+    NAMESPACE = "a namespace"
+    CLUSTER = "the cluster"
+
+
 class Permission(Enum):
-    """What a caller can be allowed; each is about one topic or namespace, except the broker's own."""
+    """What a caller can be allowed."""
 
     ADMIN = "administer the topic"
-    NAMESPACE_ADMIN = "administer the policies of the namespace"
+    NAMESPACE_ADMIN = "administer the namespace"
     LOOKUP = "look the topic up"
     PRODUCE = "write to the topic"
     CONSUME = "read from the topic"
     BROKER = "act as a broker of the cluster"
+
+
+SCOPE = {
+    Permission.ADMIN: Scope.TOPIC,
+    Permission.NAMESPACE_ADMIN: Scope.NAMESPACE,
+    Permission.LOOKUP: Scope.TOPIC,
+    Permission.PRODUCE: Scope.TOPIC,
+    Permission.CONSUME: Scope.TOPIC,
+    Permission.BROKER: Scope.CLUSTER,
+}
+"""Scalable topics are granted like all others: by topic and namespace of a tenant. [468-SEC-01]"""
 
 
 class Operation(Enum):
@@ -44,7 +63,7 @@ class Operation(Enum):
 
 
 NEEDS = {
-    Operation.LIST_TOPICS: Permission.ADMIN,
+    Operation.LIST_TOPICS: Permission.NAMESPACE_ADMIN,
     Operation.CREATE_TOPIC: Permission.ADMIN,
     Operation.GET_METADATA: Permission.ADMIN,
     Operation.DELETE_TOPIC: Permission.ADMIN,
@@ -66,10 +85,20 @@ NEEDS = {
     Operation.REPORT_LOAD: Permission.BROKER,
     Operation.HOLD_LEADER_LOCK: Permission.BROKER,
 }
+"""
+The one permission of each operation. A list has no topic, so it is asked of the namespace.
+
+[468-SEC-02, 468-SEC-03, 468-SEC-04, 468-SEC-05, 468-SEC-06, 483-SEC-01, 483-SEC-02, 483-SEC-03, 483-SEC-04,
+475-SEC-01, 475-SEC-02]
+"""
 
 
 def authorize(operation: Operation, held: Set[Permission]) -> None:
-    """An operation is open to exactly those who hold its permission; no permission implies another."""
+    """
+    An operation is open to exactly those who hold its permission; no permission implies another.
+
+    `held` is what the caller may do with the topic, namespace or cluster in question.
+    """
     needed = NEEDS[operation]
     if needed not in held:
         raise Refused(Reason.UNAUTHORIZED, f"to {operation.value} takes the permission to {needed.value}")

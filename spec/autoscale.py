@@ -9,19 +9,24 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import pairwise
-from operator import add
 
 from spec.design import HARDENED, Design
-from spec.layout import SegmentInfo, SegmentLayout, merge_depth
+from spec.layout import SegmentInfo, SegmentLayout, merge_depth, merge_segments, split_segment
 from spec.load import QUIET, LoadSample, unchanged_for
 from spec.policy import METRICS, AutoScalePolicy, Rates, violations
+from spec.ranges import adjacent
+from spec.sessions import Subscription
 
 NEVER: int | None = None
 """The time of the last split or merge, when there was none."""
 
 
 class Trigger(Enum):
-    """Why the evaluator runs."""
+    """
+    Why the evaluator runs: a tick looks at everything, a change of consumers at their number only.
+
+    [483-READ-21, 483-READ-22, 483-READ-24]
+    """
 
     TICK = "the periodic tick"
     CONSUMER_CHANGE = "a consumer registered or unregistered"
@@ -37,15 +42,15 @@ class Why(Enum):
     DISABLED = "auto-scaling is switched off"
     POLICY_INVALID = "the policy breaks one of its own rules"
     IN_FLIGHT = "a split or merge of this topic is still under way"
-    AT_MAX_SEGMENTS = "there are as many segments as allowed"
-    SPLIT_COOLING_DOWN = "the last split was too short a time ago"
     SINGLE_HASH = "the segment covers a single hash"
-    AT_MIN_SEGMENTS = "there are as few segments as allowed"
+    SPLIT_COOLING_DOWN = "the last split was too short a time ago"
+    AT_MAX_SEGMENTS = "there are as many segments as allowed"
     MERGE_COOLING_DOWN = "the last merge was too short a time ago"
+    AT_MIN_SEGMENTS = "there are as few segments as allowed"
     NOT_COLD_FOR_LONG_ENOUGH = "the load record is younger than the merge window, or missing"
-    TOO_MANY_MERGES = "the lineage has seen as many merges as allowed"
     NEEDED_BY_CONSUMERS = "a subscription has as many consumers as there are segments"
     TOO_HOT_TOGETHER = "together the two segments exceed a split threshold"
+    TOO_MANY_MERGES = "the lineage has seen as many merges as allowed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +86,11 @@ class Suppressed:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What to do (`None` for nothing), why, by which metric, and everything that was held back on the way."""
+    """
+    What to do (`None` for nothing), why, by which metric, and everything that was held back on the way.
+
+    [483-DECIDE-05, 483-DECIDE-06]
+    """
 
     action: Split | Merge | None
     why: Why | None = None
@@ -105,8 +114,8 @@ def decide(
     """
     Split one segment, merge one adjacent pair, or leave the topic as it is.
 
-    `consumers` counts the consumers of each STREAM subscription; queue consumers share segments and do not
-    count.
+    `consumers` is what `stream_consumers` counts; the largest subscription decides, not the sum.
+    [483-DECIDE-01, 483-DECIDE-04, 483-MERGE-01, 483-SPLIT-05, 483-READ-02, 483-READ-30]
     """
     if not policy.enabled:
         return _nothing(Why.DISABLED)
@@ -124,6 +133,44 @@ def decide(
     return replace(merge, suppressed=split.suppressed + merge.suppressed)
 
 
+def dispatch(layout: SegmentLayout, action: Split | Merge) -> SegmentLayout:
+    """What an action does: just what the same operation does when a person asks for it. [483-GOAL-06]"""
+    if isinstance(action, Split):
+        return split_segment(layout, action.segment_id)
+    return merge_segments(layout, action.left_id, action.right_id)
+
+
+def stream_consumers(subscriptions: Mapping[str, Subscription]) -> dict[str, int]:
+    """
+    How many consumers each STREAM subscription has: all with a session, even while they are disconnected.
+
+    Stream and checkpoint consumers register alike, and registering is what makes a subscription STREAM.
+    Queue consumers share segments and have no session, so nothing counts them.
+    [483-LOAD-10, 483-DECIDE-02, 483-READ-17, 483-READ-18]
+    """
+    return {name: len(subscription.sessions) for name, subscription in subscriptions.items()}
+
+
+SUPPRESSION_COUNTERS = {
+    Why.AT_MAX_SEGMENTS: "pulsar_scalable_topic_split_suppressed_max_segments_total",
+    Why.TOO_MANY_MERGES: "pulsar_scalable_topic_merge_suppressed_max_depth_total",
+}
+"""The metrics that count evaluations in which a cap alone withheld an action."""
+
+
+def counted(decision: Decision) -> tuple[str, ...]:
+    """
+    The suppression counters that an evaluation raises, each by one.
+
+    A merge that is made leaves nothing to count for the pairs that depth rules out.
+    [483-METRIC-04, 483-METRIC-05, 483-READ-60]
+    """
+    reasons = {s.why for s in decision.suppressed}
+    if isinstance(decision.action, Merge):
+        reasons.discard(Why.TOO_MANY_MERGES)
+    return tuple(name for why, name in SUPPRESSION_COUNTERS.items() if why in reasons)
+
+
 @dataclass(frozen=True, slots=True)
 class _Topic:
     """Everything that both passes look at."""
@@ -136,104 +183,143 @@ class _Topic:
     design: Design
 
     def rates(self, segment: SegmentInfo) -> Rates:
-        """A segment that nobody has reported on yet counts as quiet."""
+        """A segment that nobody has reported on yet counts as quiet. [483-READ-07]"""
         sample = self.loads.get(segment.segment_id)
         return QUIET if sample is None else sample.rates
 
     def since(self, then: int | None, pause: int) -> bool:
-        """Whether the pause after an event is over; at its very end, it is."""
+        """Whether the pause after an event is over; at its very end, it is. [483-READ-15, 483-READ-28]"""
         return then is None or self.now - then >= pause
 
 
 def _split_pass(topic: _Topic, last_split: int | None, trigger: Trigger) -> Decision:
-    """Splits fire as soon as they are wanted, unless the cap is reached or the last one was just now."""
-    wanted = _split_for_consumers(topic)
-    if wanted is None and trigger is Trigger.TICK:
-        wanted = _split_for_load(topic)
-    if wanted is None or wanted.action is None:
-        return wanted or Decision(None)
+    """
+    Splits fire as soon as they are wanted, unless the last one was just now or the cap is reached.
 
-    if len(topic.layout.active) >= topic.policy.max_segments:
-        return _held_back(wanted, Why.AT_MAX_SEGMENTS)
+    The cap comes last, so that it is blamed only for a split that nothing else withholds.
+    [483-SPLIT-04, 483-CAP-01, 483-SPLIT-08, 483-READ-46, 483-READ-60]
+    """
+    if topic.required > len(topic.layout.active):
+        wanted = _split_for_consumers(topic)
+    elif trigger is Trigger.TICK:
+        wanted = _split_for_load(topic)
+    else:
+        wanted = Decision(None)
+
+    if wanted.action is None:
+        return wanted
     if not topic.since(last_split, topic.policy.split_cooldown):
-        return _held_back(wanted, Why.SPLIT_COOLING_DOWN)
+        return _held_back(wanted.action, Why.SPLIT_COOLING_DOWN, wanted.suppressed)
+    if len(topic.layout.active) >= topic.policy.max_segments:
+        return _held_back(wanted.action, Why.AT_MAX_SEGMENTS, wanted.suppressed)
     return wanted
 
 
-def _split_for_consumers(topic: _Topic) -> Decision | None:
-    """When a subscription has more consumers than there are segments, the busiest segment is split."""
-    if topic.required <= len(topic.layout.active):
-        return None
+def _split_for_consumers(topic: _Topic) -> Decision:
+    """
+    When a subscription has more consumers than there are segments, the busiest segment is split.
 
-    eligible, narrow = _splittable(topic, topic.layout.active)
-    if not eligible:
-        return Decision(None, suppressed=narrow)
-    busiest = max(eligible, key=lambda s: (topic.rates(s).msg_in, -s.segment_id))
-    return Decision(Split(busiest.segment_id), Why.MORE_CONSUMERS_THAN_SEGMENTS, suppressed=narrow)
+    [483-SPLIT-06, 483-SPLIT-07, 483-READ-36]
+    """
+    busiest = sorted(topic.layout.active, key=lambda s: (-topic.rates(s).msg_in, s.segment_id))
+    return _split_first(topic, ((s, None) for s in busiest), Why.MORE_CONSUMERS_THAN_SEGMENTS)
 
 
-def _split_for_load(topic: _Topic) -> Decision | None:
-    """When a rate exceeds its threshold, the segment that exceeds one by the largest factor is split."""
-    overload = {s.segment_id: _overload(topic, s) for s in topic.layout.active}
-    eligible, narrow = _splittable(topic, [s for s in topic.layout.active if overload[s.segment_id][0] > 1])
-    if not eligible:
-        return Decision(None, suppressed=narrow) if narrow else None
+def _split_for_load(topic: _Topic) -> Decision:
+    """
+    When a rate exceeds its threshold, the segment that exceeds one by the largest factor is split.
 
-    hottest = max(eligible, key=lambda s: (overload[s.segment_id][0], -s.segment_id)).segment_id
-    return Decision(Split(hottest), Why.OVERLOADED, overload[hottest][1], narrow)
+    Rates are averages over a minute, so one record is enough and its age does not matter.
+    [483-SPLIT-13, 483-SPLIT-14, 483-SPLIT-16, 483-READ-35]
+    """
+    hot = [(s, *_overload(topic, s)) for s in topic.layout.active if _hot(topic, topic.rates(s))]
+    hottest = sorted(hot, key=lambda each: (-each[1], each[0].segment_id))
+    return _split_first(topic, ((s, metric) for s, _, metric in hottest), Why.OVERLOADED)
+
+
+def _split_first(topic: _Topic, ranked: Iterable[tuple[SegmentInfo, str | None]], why: Why) -> Decision:
+    """
+    The first segment that can be split, with a note of each that was passed over because it cannot.
+
+    [483-READ-37]
+    """
+    passed_over: list[Suppressed] = []
+    for segment, metric in ranked:
+        if segment.range.width > 1 or not topic.design.split_skips_single_hashes:
+            return Decision(Split(segment.segment_id), why, metric, tuple(passed_over))
+        passed_over.append(Suppressed(Why.SINGLE_HASH, (segment.segment_id,)))
+    return Decision(None, suppressed=tuple(passed_over))
 
 
 def _merge_pass(topic: _Topic, last_merge: int | None) -> Decision:
-    """Merges wait: for the window, for the cooldown, and for any reason not to."""
-    cold = [pair for pair in pairwise(topic.layout.active) if all(_cold(topic, s) for s in pair)]
-    obstacles = {pair: _obstacle(topic, *pair) for pair in cold}
-    held = tuple(Suppressed(why, _ids(pair)) for pair, why in obstacles.items() if why is not None)
-    ready = [pair for pair in cold if obstacles[pair] is None]
+    """
+    Merges wait: for the cooldown, for the window, and for any reason not to.
+
+    [483-MERGE-03, 483-MERGE-04, 483-MERGE-11, 483-READ-38]
+    """
+    neighbours = (pair for pair in pairwise(topic.layout.active) if adjacent(pair[0].range, pair[1].range))
+    cold = [pair for pair in neighbours if all(_cold(topic, s) for s in pair)]
+    obstacles = {_ids(pair): _obstacle(topic, last_merge, *pair) for pair in cold}
+    held = tuple(Suppressed(why, ids) for ids, why in obstacles.items() if why is not None)
+
+    ready = [pair for pair in cold if obstacles[_ids(pair)] is None]
     if not ready:
         return Decision(None, suppressed=held)
-
-    coldest = _ids(min(ready, key=lambda pair: sum(topic.rates(s).total for s in pair)))
-    wanted = Decision(Merge(*coldest), Why.DURABLY_COLD, suppressed=held)
-    if len(topic.layout.active) <= topic.policy.min_segments:
-        return _held_back(wanted, Why.AT_MIN_SEGMENTS)
-    if not topic.since(last_merge, topic.policy.merge_cooldown):
-        return _held_back(wanted, Why.MERGE_COOLING_DOWN)
-    return wanted
+    coldest = min(ready, key=lambda pair: topic.rates(pair[0]).total + topic.rates(pair[1]).total)
+    return Decision(Merge(*_ids(coldest)), Why.DURABLY_COLD, suppressed=held)
 
 
-def _obstacle(topic: _Topic, left: SegmentInfo, right: SegmentInfo) -> Why | None:
-    """What keeps a cold pair from being merged."""
-    policy = topic.policy
+def _obstacle(topic: _Topic, last_merge: int | None, left: SegmentInfo, right: SegmentInfo) -> Why | None:
+    """
+    What keeps a cold pair from being merged.
+
+    Depth comes last, so that it is blamed only for a merge that nothing else withholds.
+    [483-MERGE-02, 483-CAP-02, 483-MERGE-10, 483-CAP-03, 483-READ-40, 483-READ-41, 483-READ-60]
+    """
+    policy, active = topic.policy, len(topic.layout.active)
+    if not topic.since(last_merge, policy.merge_cooldown):
+        return Why.MERGE_COOLING_DOWN
+    if active <= policy.min_segments:
+        return Why.AT_MIN_SEGMENTS
     if not all(_cold_for_the_window(topic, s) for s in (left, right)):
         return Why.NOT_COLD_FOR_LONG_ENOUGH
-    if any(merge_depth(topic.layout, s.segment_id) >= policy.max_dag_depth for s in (left, right)):
-        return Why.TOO_MANY_MERGES
-    if topic.design.merge_leaves_room_for_consumers and topic.required >= len(topic.layout.active):
+    if topic.design.merge_leaves_room_for_consumers and topic.required >= active:
         return Why.NEEDED_BY_CONSUMERS
-    if topic.design.merge_weighs_the_sum and _too_hot_together(topic, left, right):
+    if topic.design.merge_weighs_the_sum and _hot(topic, topic.rates(left) + topic.rates(right)):
         return Why.TOO_HOT_TOGETHER
+    if any(_merged_too_often(topic, s) for s in (left, right)):
+        return Why.TOO_MANY_MERGES
     return None
 
 
-def _splittable(
-    topic: _Topic, wanted: Iterable[SegmentInfo]
-) -> tuple[list[SegmentInfo], tuple[Suppressed, ...]]:
-    """The wanted segments that can be split, and a note for each that cannot."""
-    if not topic.design.split_skips_single_hashes:
-        return list(wanted), ()
-    eligible = [s for s in wanted if s.range.width > 1]
-    return eligible, tuple(Suppressed(Why.SINGLE_HASH, (s.segment_id,)) for s in wanted if s.range.width == 1)
+def _hot(topic: _Topic, rates: Rates) -> bool:
+    """
+    Some rate is above its split threshold.
+
+    [483-SPLIT-09, 483-SPLIT-10, 483-SPLIT-11, 483-SPLIT-12]
+    """
+    return any(
+        rate > limit for rate, limit in zip(rates.each(), topic.policy.split_above.each(), strict=True)
+    )
 
 
 def _overload(topic: _Topic, segment: SegmentInfo) -> tuple[float, str]:
-    """By which factor a segment exceeds its thresholds, and in which metric (the first named, if several)."""
-    thresholds = topic.policy.split_above.each()
-    factors = [rate / limit for rate, limit in zip(topic.rates(segment).each(), thresholds, strict=True)]
+    """
+    By which factor a segment exceeds its thresholds, and in which metric (the first named, if several).
+
+    [483-SPLIT-14]
+    """
+    limits = topic.policy.split_above.each()
+    factors = [rate / limit for rate, limit in zip(topic.rates(segment).each(), limits, strict=True)]
     return max(factors), METRICS[factors.index(max(factors))]
 
 
 def _cold(topic: _Topic, segment: SegmentInfo) -> bool:
-    """Every rate is below its merge threshold."""
+    """
+    Every rate is below its merge threshold.
+
+    [483-MERGE-05, 483-MERGE-06, 483-MERGE-07, 483-MERGE-08, 483-MERGE-09]
+    """
     limits = topic.policy.merge_below.each()
     return all(rate < limit for rate, limit in zip(topic.rates(segment).each(), limits, strict=True))
 
@@ -241,25 +327,29 @@ def _cold(topic: _Topic, segment: SegmentInfo) -> bool:
 def _cold_for_the_window(topic: _Topic, segment: SegmentInfo) -> bool:
     """
     The record that reads cold has been standing for the whole window; without a record nothing is known.
+
+    [483-MERGE-10]
     """
     sample = topic.loads.get(segment.segment_id)
     return sample is not None and unchanged_for(sample, topic.now) >= topic.policy.merge_window
 
 
-def _too_hot_together(topic: _Topic, left: SegmentInfo, right: SegmentInfo) -> bool:
-    """The merged segment would qualify for a split."""
-    sums = map(add, topic.rates(left).each(), topic.rates(right).each())
-    return any(both > limit for both, limit in zip(sums, topic.policy.split_above.each(), strict=True))
+def _merged_too_often(topic: _Topic, segment: SegmentInfo) -> bool:
+    """
+    The lineage has had its share of merges; splits are free.
+
+    [483-CAP-03, 483-GUARD-06, 483-GUARD-07, 483-READ-43, 483-READ-44]
+    """
+    return merge_depth(topic.layout, segment.segment_id) >= topic.policy.max_dag_depth
 
 
 def _nothing(why: Why) -> Decision:
     return Decision(None, suppressed=(Suppressed(why),))
 
 
-def _held_back(wanted: Decision, why: Why) -> Decision:
+def _held_back(action: Split | Merge, why: Why, suppressed: tuple[Suppressed, ...]) -> Decision:
     """What would have been done, as one more thing that was not."""
-    segments = wanted.action.segments if wanted.action else ()
-    return Decision(None, suppressed=(*wanted.suppressed, Suppressed(why, segments)))
+    return Decision(None, suppressed=(*suppressed, Suppressed(why, action.segments)))
 
 
 def _ids(pair: tuple[SegmentInfo, SegmentInfo]) -> tuple[int, int]:

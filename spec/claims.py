@@ -80,7 +80,8 @@ class Ledger:
 PENDING = ("controller", "transactions", "implementation", "conformance")
 """The pieces of work that claims may still be waiting for."""
 
-CLAIM_ID = re.compile(r"\d{3}-[A-Z]+-\d{2,3}")
+CLAIM_ID = re.compile(r"\b\d{3}-(?!READ-)[A-Z]+-\d{2,3}\b")
+READING_ID = re.compile(r"\b\d{3}-READ-\d{2,3}\b")
 
 
 def parse(text: str) -> Ledger:
@@ -100,6 +101,7 @@ def format_ledger(ledger: Ledger) -> str:
     """The ledger in its one spelling, so that a change to it is only ever a change in meaning."""
     blocks = ["[seeds]\n" + "".join(f"{_text(number)} = {_text(file)}\n" for number, file in ledger.seeds)]
     for c in ledger.claims:
+        pending = [] if c.pending is None else [f"pending = {_text(c.pending)}"]
         lines = [
             "[[claim]]",
             f"id = {_text(c.id)}",
@@ -108,8 +110,9 @@ def format_ledger(ledger: Ledger) -> str:
             f"kind = {_text(c.kind.value)}",
             f"says = {_text(c.says)}",
             f"checked_by = {_list(c.checked_by)}",
+            *pending,
         ]
-        blocks.append("\n".join(lines + [f"pending = {_text(c.pending)}"] * (c.pending is not None)) + "\n")
+        blocks.append("\n".join(lines) + "\n")
     for r in ledger.readings:
         blocks.append(
             f"[[reading]]\nid = {_text(r.id)}\nsort = {_text(r.sort.value)}\nclaims = {_list(r.claims)}\n"
@@ -133,7 +136,7 @@ def linked(ledger: Ledger, checks: Mapping[str, tuple[str, ...]]) -> Ledger:
 
 def flaws(ledger: Ledger, checks: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
     """Everything that is wrong with the ledger, or between it and the checks."""
-    ids = [entry.id for entry in (*ledger.claims, *ledger.readings)]
+    ids = [c.id for c in ledger.claims] + [r.id for r in ledger.readings]
     known = {c.id for c in ledger.claims}
     numbers = {number for number, _ in ledger.seeds}
 
@@ -154,6 +157,8 @@ def flaws(ledger: Ledger, checks: Mapping[str, tuple[str, ...]]) -> Iterator[str
                     "does not name it" if check in checks else "does not exist"
                 )
     for r in ledger.readings:
+        if not READING_ID.fullmatch(r.id):
+            yield f"{r.id} is not the id of a reading"
         for id in r.claims:
             if id not in known:
                 yield f"{r.id} is about {id}, which does not exist"

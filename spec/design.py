@@ -28,13 +28,13 @@ class Design:
     """
 
     merge_leaves_room_for_consumers: bool
-    """Without it, merging and splitting for consumers alternate for ever on a quiet topic."""
+    """483-READ-40: without it, merging and splitting for consumers alternate for ever on a quiet topic."""
 
     merge_weighs_the_sum: bool
-    """Without it, two segments that are each cold enough can be too hot together, and are split again."""
+    """483-READ-41: without it, segments that are cold but too hot together are merged and split again."""
 
     split_skips_single_hashes: bool
-    """Without it, a hot segment of one hash is chosen for a split that is refused, again and again."""
+    """483-READ-37: without it, a hot segment of one hash is chosen again and again, and each time refused."""
 
 
 AS_WRITTEN = Design(

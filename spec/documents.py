@@ -20,11 +20,17 @@ E = TypeVar("E", bound=Enum)
 
 LONG_MIN = -(2**63)
 LONG_MAX = 2**63 - 1
+DOUBLE_MAX = (2 - 2**-52) * 2.0**1023
 MOST_NESTED = 100
 
 Place = tuple[str | int, ...]
-Unknown = tuple[tuple[Place, str], ...]
-"""Where an unknown field stood, and its value as JSON text."""
+"""Where a value stands, as a person finds it: names of fields, and places in lists."""
+
+Home = tuple[str | tuple[str, int], ...]
+"""Where an object belongs: in a list it is found by a number that it has, because places in lists change."""
+
+Unknown = tuple[tuple[Home, str, str], ...]
+"""Each unknown field: the object that it belongs to, its name, its value as JSON text. Sorted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +52,7 @@ class Codec(Generic[T]):
         """The record in a text; whatever is wrong with the text, the answer is a named refusal."""
         root = Fields(_parse(text), ())
         value = self.read(root)
-        return Stored(value, tuple(root.unknown()))
+        return Stored(value, tuple(sorted(root.unknown())))
 
     def encode(self, stored: Stored[T]) -> str:
         """
@@ -54,29 +60,33 @@ class Codec(Generic[T]):
         still exists.
         """
         document = self.write(stored.value)
-        for place, text in stored.unknown:
-            parent = _at(document, place[:-1])
-            if isinstance(parent, dict):
-                parent.setdefault(place[-1], json.loads(text))
-        return json.dumps(document, separators=(",", ":"))
+        for home, name, text in stored.unknown:
+            parent = _at(document, home)
+            if parent is not None:
+                parent.setdefault(name, json.loads(text))
+        try:
+            return json.dumps(document, separators=(",", ":"), allow_nan=False)
+        except ValueError as broken:
+            raise Refused(Reason.RECORD_MALFORMED, f"not JSON: {broken}") from broken
 
 
 class Fields:
     """One JSON object being read. Each known field is asked for by name and type; the rest is unknown."""
 
-    def __init__(self, value: object, place: Place) -> None:
+    def __init__(self, value: object, place: Place, home: Home = ()) -> None:
         if not isinstance(value, dict):
             _expected("an object", value, place)
         self._values: dict[str, Any] = value
         self._place = place
+        self._home = home
         self._asked: set[str] = set()
         self._inner: list[Fields] = []
 
-    def unknown(self) -> Iterator[tuple[Place, str]]:
+    def unknown(self) -> Iterator[tuple[Home, str, str]]:
         """What nobody asked for, here and in the objects within."""
         for name, value in self._values.items():
             if name not in self._asked:
-                yield (*self._place, name), json.dumps(value, separators=(",", ":"), sort_keys=True)
+                yield self._home, name, json.dumps(value, separators=(",", ":"), sort_keys=True)
         for inner in self._inner:
             yield from inner.unknown()
 
@@ -94,10 +104,10 @@ class Fields:
     def integers(self, name: str) -> tuple[int, ...]:
         return tuple(_integer(value, place, 0, LONG_MAX) for value, place in self._items(name))
 
-    def number(self, name: str, low: float = 0.0) -> float:
+    def number(self, name: str, low: float = 0.0, high: float = DOUBLE_MAX) -> float:
         value = self._take(name)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not value >= low:
-            _expected(f"a number of at least {low:g}", value, (*self._place, name))
+        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+            _expected(f"a number from {low:g} to {high:g}", value, (*self._place, name))
         return value
 
     def flag(self, name: str) -> bool:
@@ -125,13 +135,26 @@ class Fields:
         try:
             return parse(text)
         except Refused as refusal:
-            raise _malformed((*self._place, name), str(refusal)) from refusal
+            problem = refusal.detail if refusal.reason is Reason.RECORD_MALFORMED else str(refusal)
+            raise _malformed((*self._place, name), problem) from refusal
 
     def nested(self, name: str) -> "Fields":
-        return self._within(self._take(name), (*self._place, name))
+        inner = Fields(self._take(name), (*self._place, name), (*self._home, name))
+        self._inner.append(inner)
+        return inner
 
-    def nested_list(self, name: str) -> "list[Fields]":
-        return [self._within(value, place) for value, place in self._items(name)]
+    def nested_list(self, name: str, key: str) -> "list[Fields]":
+        """The objects of a list, each of which has a number of its own in the field `key`."""
+        found: dict[int, Fields] = {}
+        for value, place in self._items(name):
+            item = Fields(value, place)
+            number = item.integer(key)
+            if number in found:
+                item.refuse(key, f"the list has {number} twice")
+            item._home = (*self._home, name, (key, number))
+            found[number] = item
+        self._inner += found.values()
+        return list(found.values())
 
     def refuse(self, name: str, problem: str) -> NoReturn:
         """The field has the right type but cannot be right."""
@@ -149,11 +172,6 @@ class Fields:
             _expected("a list", value, place)
         return [(item, (*place, index)) for index, item in enumerate(value)]
 
-    def _within(self, value: object, place: Place) -> "Fields":
-        inner = Fields(value, place)
-        self._inner.append(inner)
-        return inner
-
 
 def _parse(text: str | bytes) -> object:
     """The value in a text; nested so moderately that it can be written again from any depth of calls."""
@@ -167,7 +185,7 @@ def _parse(text: str | bytes) -> object:
     layer = [value]
     for _ in range(MOST_NESTED):
         layer = [inner for outer in layer for inner in _inside(outer)]
-    if layer:
+    if any(isinstance(inner, dict | list) for inner in layer):
         raise Refused(Reason.RECORD_MALFORMED, f"nested more than {MOST_NESTED} deep")
     return value
 
@@ -198,14 +216,16 @@ def _integer(value: object, place: Place, low: int, high: int) -> int:
     return value
 
 
-def _at(document: object, place: Place) -> object:
-    """The value at a place of a document, or nothing if the place is gone."""
-    for step in place:
-        try:
-            document = document[step]  # type: ignore[index]
-        except (LookupError, TypeError):
+def _at(document: Any, home: Home) -> dict[str, Any] | None:
+    """The object that belongs there, or nothing if it is gone."""
+    for step in home:
+        if isinstance(step, str):
+            document = document.get(step)
+        else:
+            document = next((item for item in document if item[step[0]] == step[1]), None)
+        if document is None:
             return None
-    return document
+    return document  # type: ignore[no-any-return]
 
 
 def _expected(what: str, found: object, place: Place) -> NoReturn:

@@ -53,7 +53,7 @@ def high_half(hash32: int) -> int:
 
 
 def segment_hash(key: str, profile: Profile = Profile.LOW16) -> int:
-    """The 16-bit hash by which a keyed message finds its segment. The empty key is a key."""
+    """The 16-bit hash by which a keyed message finds its segment. The empty key is a key. [475-HASH-04]"""
     half = low_half if profile is Profile.LOW16 else high_half
     return half(murmur3_32(key))
 
@@ -73,6 +73,8 @@ def sign_safe_mod(number: int, divisor: int) -> int:
     """
     The remainder that is never negative, whatever the sign of the number.
 
+    [475-HASH-01]
+
     pre: divisor > 0
     post: 0 <= _ < divisor
     post: (number - _) % divisor == 0
@@ -82,10 +84,10 @@ def sign_safe_mod(number: int, divisor: int) -> int:
 
 def partition_of(key: str, partitions: int) -> int:
     """
-    The partition that a v4 producer chooses for a key.
+    The partition that a v4 producer chooses for a key; the key's range may well have another number.
 
     The sign is dropped before the division. Dividing the signed number gives other partitions for half of all
-    keys as soon as the number of partitions is not a power of two.
+    keys as soon as the number of partitions is not a power of two. [475-HASH-01, 475-HASH-07]
     """
     return sign_safe_mod(without_sign(murmur3_32(key)), partitions)
 

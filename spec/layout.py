@@ -4,10 +4,11 @@ The segment layout of one scalable topic: an immutable, versioned DAG of hash-ra
 Every operation returns a new layout with a higher epoch, or refuses by name and changes nothing.
 """
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from operator import attrgetter
 
 import networkx as nx
 
@@ -15,8 +16,14 @@ from spec.names import RegularName, SegmentName, TopicName
 from spec.ranges import FIRST_HASH, LAST_HASH, HashRange, adjacent, equal_slices, halves, joined
 from spec.refusals import Reason, Refused
 
+_id = attrgetter("segment_id")
+_start = attrgetter("range.start")
+_place_in_space = attrgetter("range.start", "segment_id")
+
 
 class SegmentState(Enum):
+    """A segment takes writes, or it has been succeeded; there is no third state. [468-SEGMENT-06]"""
+
     ACTIVE = "ACTIVE"
     SEALED = "SEALED"
 
@@ -26,13 +33,21 @@ class SegmentInfo:
     """One segment of the DAG: what it covers, whether it takes writes, and where it stands in the history."""
 
     segment_id: int
+    """Unique in its topic; later segments have larger ones. [468-SEGMENT-04]"""
     range: HashRange
+    """What the segment covers. [468-SEGMENT-05]"""
     state: SegmentState = SegmentState.ACTIVE
     parent_ids: tuple[int, ...] = ()
+    """In the order in which a merge named them; none for a root. [468-SEGMENT-07]"""
     child_ids: tuple[int, ...] = ()
+    """None for a leaf. [468-SEGMENT-08]"""
     created_at_epoch: int = 0
+    """0 for the initial segments. [468-SEGMENT-09]"""
     sealed_at_epoch: int = 0
-    """Only means something while the segment is sealed: a migrated topic's parents are sealed at epoch 0."""
+    """
+    Only means something while the segment is sealed: a migrated topic's parents are sealed at epoch 0.
+    [468-SEGMENT-10, 468-SEGMENT-11]
+    """
     legacy_topic: RegularName | None = None
     """The regular topic whose ledger this segment wraps, if it was made by a migration."""
 
@@ -43,12 +58,19 @@ class SegmentInfo:
 
 @dataclass(frozen=True, slots=True)
 class SegmentLayout:
-    """A snapshot of the DAG: all segments by id, and the active ones by the start of their range."""
+    """
+    A snapshot of the DAG: all segments by id, and the active ones by the start of their range.
+    [468-LAYOUT-02]
+    """
 
     epoch: int
+    """Grows with every change. [468-LAYOUT-05]"""
     next_segment_id: int
+    """The id that the next new segment takes. [468-LAYOUT-06]"""
     segments: tuple[SegmentInfo, ...]
+    """The whole history that is still known. [468-LAYOUT-07]"""
     active: tuple[SegmentInfo, ...]
+    """Those of the segments that take writes. [468-LAYOUT-08]"""
 
     def segment(self, segment_id: int) -> SegmentInfo:
         """The segment with that id."""
@@ -62,20 +84,36 @@ class SegmentLayout:
         return place < len(self.segments) and self.segments[place].segment_id == segment_id
 
 
+def active_segment(
+    segment_id: int, whole: HashRange, epoch: int, parent_ids: tuple[int, ...] = ()
+) -> SegmentInfo:
+    """A segment that takes writes from that epoch on. [468-SEGMENT-09, 468-SEGMENT-13]"""
+    return SegmentInfo(segment_id, whole, parent_ids=parent_ids, created_at_epoch=epoch)
+
+
+def sealed_segment(segment: SegmentInfo, epoch: int, child_ids: tuple[int, ...]) -> SegmentInfo:
+    """The same segment, succeeded by its children in that epoch. [468-SEGMENT-12, 468-SEGMENT-13]"""
+    return replace(segment, state=SegmentState.SEALED, child_ids=child_ids, sealed_at_epoch=epoch)
+
+
 def layout_of(epoch: int, next_segment_id: int, segments: Iterable[SegmentInfo]) -> SegmentLayout:
     """A layout from its segments in any order; nothing is judged here (see `spec.soundness`)."""
-    by_id = tuple(sorted(segments, key=lambda s: s.segment_id))
-    return SegmentLayout(epoch, next_segment_id, by_id, tuple(sorted(filter(_is_active, by_id), key=_start)))
+    by_id = tuple(sorted(segments, key=_id))
+    active = sorted((s for s in by_id if s.active), key=_place_in_space)
+    return SegmentLayout(epoch, next_segment_id, by_id, tuple(active))
 
 
 def initial_layout(count: int) -> SegmentLayout:
-    """A new topic has `count` active segments of equal width without parents, at epoch 0."""
-    segments = tuple(SegmentInfo(i, whole) for i, whole in enumerate(equal_slices(count)))
+    """
+    A new topic has `count` active segments of equal width without parents, at epoch 0.
+    [468-CREATE-02, 468-CREATE-03, 468-CREATE-04]
+    """
+    segments = tuple(active_segment(i, whole, 0) for i, whole in enumerate(equal_slices(count)))
     return SegmentLayout(0, count, segments, segments)
 
 
 def find_active_segment(layout: SegmentLayout, hash: int) -> SegmentInfo:
-    """The one active segment whose range contains the hash."""
+    """The one active segment whose range contains the hash. [468-LAYOUT-09, 475-HASH-05]"""
     if not FIRST_HASH <= hash <= LAST_HASH:
         raise Refused(Reason.HASH_OUT_OF_SPACE, f"{hash:#x}")
 
@@ -86,7 +124,10 @@ def find_active_segment(layout: SegmentLayout, hash: int) -> SegmentInfo:
 
 
 def split_segment(layout: SegmentLayout, segment_id: int) -> SegmentLayout:
-    """Seal an active segment and put its two halves in its place, the left one with the lower id."""
+    """
+    Seal an active segment and put its two halves in its place, the left one with the lower id.
+    [468-LAYOUT-03, 468-LAYOUT-11, 468-LAYOUT-12, 468-LAYOUT-13, 468-LAYOUT-14]
+    """
     parent = _active(layout, segment_id)
     if parent.range.width == 1:
         raise Refused(Reason.RANGE_TOO_NARROW, f"segment {segment_id} is {parent.range}")
@@ -95,7 +136,10 @@ def split_segment(layout: SegmentLayout, segment_id: int) -> SegmentLayout:
 
 
 def merge_segments(layout: SegmentLayout, one_id: int, other_id: int) -> SegmentLayout:
-    """Seal two adjacent active segments, named in either order, and put their union in their place."""
+    """
+    Seal two adjacent active segments, named in either order, and put their union in their place.
+    [468-LAYOUT-15, 468-LAYOUT-16, 468-LAYOUT-17, 468-LAYOUT-18]
+    """
     if one_id == other_id:
         raise Refused(Reason.SEGMENTS_IDENTICAL, str(one_id))
     one, other = _active(layout, one_id), _active(layout, other_id)
@@ -110,20 +154,19 @@ def prune_segment(layout: SegmentLayout, segment_id: int) -> SegmentLayout:
     Forget a sealed segment, and with it the edges to its parents and children.
 
     Which segments may be forgotten is not decided here: whoever prunes must know that they are drained.
+    [468-LAYOUT-03]
     """
     gone = layout.segment(segment_id)
     if gone.active:
         raise Refused(Reason.SEGMENT_NOT_SEALED, str(segment_id))
 
-    parents = [layout.segment(p) for p in gone.parent_ids]
-    children = [layout.segment(c) for c in gone.child_ids]
+    parents = map(layout.segment, gone.parent_ids)
+    children = map(layout.segment, gone.child_ids)
     changed = (
         *(replace(p, child_ids=_without(p.child_ids, segment_id)) for p in parents),
         *(replace(c, parent_ids=_without(c.parent_ids, segment_id)) for c in children),
     )
-    place = _place(layout.segments, segment_id)
-    kept = layout.segments[:place] + layout.segments[place + 1 :]
-    return _next(layout, kept, changed, ())
+    return _next(layout, changed, gone=(gone,))
 
 
 def ancestors(layout: SegmentLayout, segment_id: int) -> frozenset[int]:
@@ -137,9 +180,13 @@ def descendants(layout: SegmentLayout, segment_id: int) -> frozenset[int]:
 
 
 def lineage(layout: SegmentLayout, segment_id: int) -> tuple[int, ...]:
-    """Ancestors, the segment itself and descendants, each once and never before one of its parents."""
-    family = ancestors(layout, segment_id) | {segment_id} | descendants(layout, segment_id)
-    return tuple(nx.lexicographical_topological_sort(dag(layout).subgraph(family)))
+    """
+    Ancestors, the segment itself and descendants, each once and never before one of its parents.
+
+    Children have larger ids than their parents, so the order of ids is an order of the history. No rule of
+    ours depends on the lineage: its use is left to later documents. [468-LAYOUT-19, 468-LAYOUT-21]
+    """
+    return tuple(sorted(ancestors(layout, segment_id) | {segment_id} | descendants(layout, segment_id)))
 
 
 def merge_depth(layout: SegmentLayout, segment_id: int) -> int:
@@ -160,7 +207,7 @@ def dag(layout: SegmentLayout) -> "nx.DiGraph[int]":
 
 
 def served_as(topic: TopicName, segment: SegmentInfo) -> SegmentName | RegularName:
-    """The topic to which producers and consumers of a segment connect."""
+    """The topic to which producers and consumers of a segment connect. [475-NAME-04]"""
     return segment.legacy_topic or SegmentName(topic, segment.range, segment.segment_id)
 
 
@@ -178,36 +225,33 @@ def _succeed(
     epoch = layout.epoch + 1
     parent_ids = tuple(p.segment_id for p in parents)
     children = tuple(
-        SegmentInfo(layout.next_segment_id + i, whole, parent_ids=parent_ids, created_at_epoch=epoch)
-        for i, whole in enumerate(ranges)
+        active_segment(layout.next_segment_id + i, whole, epoch, parent_ids) for i, whole in enumerate(ranges)
     )
     child_ids = tuple(c.segment_id for c in children)
-
-    sealed = (
-        replace(p, state=SegmentState.SEALED, child_ids=child_ids, sealed_at_epoch=epoch) for p in parents
-    )
-    return _next(layout, layout.segments, tuple(sealed), children)
+    return _next(layout, tuple(sealed_segment(p, epoch, child_ids) for p in parents), added=children)
 
 
 def _next(
     layout: SegmentLayout,
-    kept: tuple[SegmentInfo, ...],
     changed: tuple[SegmentInfo, ...],
-    added: tuple[SegmentInfo, ...],
+    added: tuple[SegmentInfo, ...] = (),
+    gone: tuple[SegmentInfo, ...] = (),
 ) -> SegmentLayout:
-    """The layout one epoch on; sealed history can be long, so it is copied and never walked."""
-    for segment in changed:
-        place = _place(kept, segment.segment_id)
-        kept = (*kept[:place], segment, *kept[place + 1 :])
+    """The layout one epoch on; the history can be long, so it is copied and never walked."""
+    segments, active = list(layout.segments), list(layout.active)
 
-    moved = {s.segment_id for s in changed}
-    active = [s for s in layout.active if s.segment_id not in moved]
-    active += filter(_is_active, (*changed, *added))
+    for segment in changed:
+        segments[_place(segments, segment.segment_id)] = segment
+        place = bisect_left(active, _place_in_space(segment), key=_place_in_space)
+        if place < len(active) and active[place].segment_id == segment.segment_id:
+            active[place : place + 1] = [segment] if segment.active else []
+    for segment in gone:
+        del segments[_place(segments, segment.segment_id)]
+    for segment in added:
+        insort(active, segment, key=_place_in_space)
+
     return SegmentLayout(
-        layout.epoch + 1,
-        layout.next_segment_id + len(added),
-        kept + added,
-        tuple(sorted(active, key=_start)),
+        layout.epoch + 1, layout.next_segment_id + len(added), (*segments, *added), tuple(active)
     )
 
 
@@ -223,20 +267,8 @@ def _reachable(layout: SegmentLayout, segment_id: int, edges: str) -> frozenset[
     return frozenset(found)
 
 
-def _place(segments: tuple[SegmentInfo, ...], segment_id: int) -> int:
+def _place(segments: Sequence[SegmentInfo], segment_id: int) -> int:
     return bisect_left(segments, segment_id, key=_id)
-
-
-def _id(segment: SegmentInfo) -> int:
-    return segment.segment_id
-
-
-def _start(segment: SegmentInfo) -> int:
-    return segment.range.start
-
-
-def _is_active(segment: SegmentInfo) -> bool:
-    return segment.active
 
 
 def _without(ids: tuple[int, ...], gone: int) -> tuple[int, ...]:

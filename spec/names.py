@@ -14,14 +14,14 @@ from spec.refusals import Reason, Refused
 MAX_ID = 2**63 - 1
 
 _ENTITY = re.compile(r"[-=:.\w]+", re.ASCII)
-_DESCRIPTOR = re.compile(r"([0-9a-fA-F]{1,4})-([0-9a-fA-F]{1,4})-(0|[1-9][0-9]*)", re.ASCII)
+_DESCRIPTOR = re.compile(r"([0-9a-f]{4})-([0-9a-f]{4})-(0|[1-9][0-9]*)", re.ASCII)
 _PARTITION = re.compile(r"(.+)-partition-(0|[1-9][0-9]*)", re.ASCII | re.DOTALL)
 _SCHEME = re.compile(r"([^/]*)://(.*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class TopicName:
-    """A scalable topic. Its local name may contain slashes."""
+    """A scalable topic. Its local name may contain slashes. [475-NAME-03]"""
 
     tenant: str
     namespace: str
@@ -33,7 +33,7 @@ class TopicName:
 
 @dataclass(frozen=True, slots=True, order=True)
 class SegmentName:
-    """One segment of a scalable topic, as the topic that a broker serves."""
+    """One segment of a scalable topic, as the topic that a broker serves. [468-SEGMENT-14, 475-NAME-04]"""
 
     topic: TopicName
     range: HashRange
@@ -41,6 +41,7 @@ class SegmentName:
 
     @property
     def descriptor(self) -> str:
+        """Four lower-case hex digits for each end of the range, and the id. [468-SEGMENT-15]"""
         return f"{self.range}-{self.segment_id}"
 
     def __str__(self) -> str:
@@ -49,7 +50,10 @@ class SegmentName:
 
 @dataclass(frozen=True, slots=True, order=True)
 class RegularName:
-    """A regular topic, or one partition of it."""
+    """
+    A regular topic, or one partition of it; each that holds data has a managed ledger of its own.
+    [475-NAME-01, 475-NAME-06, 475-NAME-07, 475-NAME-08]
+    """
 
     tenant: str
     namespace: str
@@ -71,11 +75,9 @@ def parse(text: str) -> Name:
     """
     Read a name in any of its forms; `str` of the result is the canonical spelling.
 
-    A name without a scheme is persistent, and without tenant and namespace it lives in `public/default`.
+    A name without a scheme is persistent, and without tenant and namespace it lives in `public/default`. Of
+    the spellings with a scheme only the canonical one is read. [475-NAME-02, 475-NAME-05]
     """
-    if not text.isprintable() or text != text.strip():
-        raise Refused(Reason.NAME_MALFORMED, repr(text))
-
     if scheme := _SCHEME.fullmatch(text):
         domain, rest = scheme.groups()
     else:
@@ -85,13 +87,15 @@ def parse(text: str) -> Name:
         case "topic":
             return topic_name(*_three_parts(rest, text))
         case "segment":
-            return _segment_name(rest, text)
+            parent, _, descriptor = rest.rpartition("/")
+            whole, segment_id = _read_descriptor(descriptor)
+            return SegmentName(topic_name(*_three_parts(parent, text)), whole, segment_id)
         case "persistent":
             return regular_name(*_three_parts(rest, text))
         case "non-persistent":
-            raise Refused(Reason.DOMAIN_UNSUPPORTED, text)
+            raise Refused(Reason.DOMAIN_UNSUPPORTED, repr(text))
         case _:
-            raise Refused(Reason.DOMAIN_UNKNOWN, text)
+            raise Refused(Reason.DOMAIN_UNKNOWN, repr(text))
 
 
 def scalable_identity(name: TopicName | RegularName) -> TopicName:
@@ -112,6 +116,12 @@ def topic_name(tenant: str, namespace: str, local: str) -> TopicName:
     return TopicName(tenant, namespace, local)
 
 
+def segment_name(tenant: str, namespace: str, local: str, descriptor: str) -> SegmentName:
+    """A segment's name from the components of its path in the REST interface. [468-SEGAPI-04]"""
+    whole, segment_id = _read_descriptor(descriptor)
+    return SegmentName(topic_name(tenant, namespace, local), whole, segment_id)
+
+
 def regular_name(tenant: str, namespace: str, local: str) -> RegularName:
     """A regular topic's name from its parts; a local name that ends in `-partition-K` is that partition."""
     _check(tenant, namespace, local)
@@ -124,20 +134,17 @@ def regular_name(tenant: str, namespace: str, local: str) -> RegularName:
     return RegularName(tenant, namespace, local)
 
 
-def _segment_name(rest: str, text: str) -> SegmentName:
-    parent, slash, descriptor = rest.rpartition("/")
+def _read_descriptor(descriptor: str) -> tuple[HashRange, int]:
     found = _DESCRIPTOR.fullmatch(descriptor)
-    if not slash or not found:
-        raise Refused(Reason.DESCRIPTOR_MALFORMED, text)
-
-    topic = topic_name(*_three_parts(parent, text))
-    return SegmentName(topic, hash_range(int(found[1], 16), int(found[2], 16)), _number(found[3], text))
+    if not found:
+        raise Refused(Reason.DESCRIPTOR_MALFORMED, repr(descriptor))
+    return hash_range(int(found[1], 16), int(found[2], 16)), _number(found[3], descriptor)
 
 
 def _three_parts(rest: str, text: str) -> tuple[str, str, str]:
     parts = rest.split("/", 2)
     if len(parts) != 3:
-        raise Refused(Reason.NAME_MALFORMED, f"expected tenant/namespace/topic: {text}")
+        raise Refused(Reason.NAME_MALFORMED, f"expected tenant/namespace/topic: {text!r}")
     return parts[0], parts[1], parts[2]
 
 
@@ -150,6 +157,6 @@ def _check(tenant: str, namespace: str, local: str) -> None:
 
 
 def _number(digits: str, text: str) -> int:
-    if len(digits) > 19 or int(digits) > MAX_ID:
+    if len(digits) > len(str(MAX_ID)) or int(digits) > MAX_ID:
         raise Refused(Reason.NAME_MALFORMED, f"the number does not fit 64 bits: {text}")
     return int(digits)

@@ -16,21 +16,21 @@ SEQUENCE_DIGITS = 20
 
 @dataclass(frozen=True, slots=True)
 class TopicRecordAt:
-    """The layout and global state of one scalable topic."""
+    """The layout and global state of one scalable topic. [468-PATH-01, 468-PATH-03]"""
 
     topic: TopicName
 
 
 @dataclass(frozen=True, slots=True)
 class ControllerAt:
-    """The leader lock: ephemeral, holds the leader's address."""
+    """The leader lock: ephemeral, holds the leader's address. [468-PATH-02]"""
 
     topic: TopicName
 
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionAt:
-    """What a subscription is, and the parent of its consumers."""
+    """What a subscription is, and the parent of its consumers. [468-PATH-05]"""
 
     topic: TopicName
     subscription: str
@@ -38,7 +38,7 @@ class SubscriptionAt:
 
 @dataclass(frozen=True, slots=True)
 class ConsumerAt:
-    """The durable session of one consumer."""
+    """The durable session of one consumer. [468-PATH-06]"""
 
     topic: TopicName
     subscription: str
@@ -47,7 +47,7 @@ class ConsumerAt:
 
 @dataclass(frozen=True, slots=True)
 class SegmentLoadAt:
-    """What the owner of a segment last reported about its load."""
+    """What the owner of a segment last reported about its load. [483-PATH-01, 483-PATH-02]"""
 
     topic: TopicName
     segment_id: int
@@ -55,14 +55,14 @@ class SegmentLoadAt:
 
 @dataclass(frozen=True, slots=True)
 class HeaderAt:
-    """The header of one transaction: its linearization point."""
+    """The header of one transaction: its linearization point. [473-STORE-03]"""
 
     transaction: str
 
 
 @dataclass(frozen=True, slots=True)
 class OperationAt:
-    """One write or acknowledgement within a transaction, numbered by the store."""
+    """One write or acknowledgement within a transaction, numbered by the store. [473-STORE-03]"""
 
     transaction: str
     sequence: int
@@ -96,16 +96,18 @@ def address_of(path: str) -> Address:
     """Which record lives at a path; the inverse of `path_of`, and a refusal for every other text."""
     try:
         address = _read(path)
-        known = address is not None and path_of(address) == path
+        if path_of(address) != path:
+            raise ValueError("another spelling of the path")
     except (ValueError, Refused) as broken:
         raise Refused(Reason.PATH_UNKNOWN, repr(path)) from broken
-    if address is None or not known:
-        raise Refused(Reason.PATH_UNKNOWN, repr(path))
     return address
 
 
 def partition_key(address: HeaderAt | OperationAt) -> str:
-    """A transaction's header and operations share one partition of the store, named by the transaction."""
+    """
+    A transaction's header and operations share one partition of the store, named by the transaction.
+    [473-STORE-04]
+    """
     return address.transaction
 
 
@@ -135,23 +137,19 @@ def _join(folder: str, *elements: str) -> str:
     return "/".join(("", folder, *map(encode, elements)))
 
 
-def _read(path: str) -> Address | None:
-    root, *elements = path.split("/")
-    if root:
-        return None
-
-    match elements:
-        case ["topics", tenant, namespace, local, *rest]:
+def _read(path: str) -> Address:
+    match path.split("/"):
+        case ["", "topics", tenant, namespace, local, *rest]:
             return _below(topic_name(decode(tenant), decode(namespace), decode(local)), rest)
-        case ["txn", transaction]:
+        case ["", "txn", transaction]:
             return HeaderAt(decode(transaction))
-        case ["txn-op", transaction, sequence]:
+        case ["", "txn-op", transaction, sequence]:
             return OperationAt(decode(transaction), _number(sequence))
         case _:
-            return None
+            raise ValueError("no folder of ours")
 
 
-def _below(topic: TopicName, rest: list[str]) -> Address | None:
+def _below(topic: TopicName, rest: list[str]) -> Address:
     match rest:
         case []:
             return TopicRecordAt(topic)
@@ -164,7 +162,7 @@ def _below(topic: TopicName, rest: list[str]) -> Address | None:
         case ["segments", segment_id, "load"]:
             return SegmentLoadAt(topic, _number(segment_id))
         case _:
-            return None
+            raise ValueError("no record below a topic")
 
 
 def _number(digits: str) -> int:

@@ -1,11 +1,12 @@
 """
 The auto-scale policy: every setting with its default, and how broker, namespace and topic levels combine.
 
-Times are milliseconds, rates are per second, a megabyte is 1,000,000 bytes.
+Times are milliseconds, rates are per second, a megabyte is 1,000,000 bytes. [483-READ-49, 483-READ-50]
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
+from operator import add
 from typing import Any
 
 from spec.refusals import Reason, Refused
@@ -17,7 +18,13 @@ MEGABYTE = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """The four rates of a segment, or a threshold for each of them."""
+    """
+    The four rates of a segment, or a threshold for each of them.
+
+    They are all that a load record says: no time, and nothing about who caused them, so that the traffic of
+    queue consumers weighs as much as any other.
+    [483-LOAD-03, 483-LOAD-04, 483-DECIDE-03]
+    """
 
     msg_in: float
     bytes_in: float
@@ -27,10 +34,13 @@ class Rates:
     def each(self) -> tuple[float, float, float, float]:
         return self.msg_in, self.bytes_in, self.msg_out, self.bytes_out
 
+    def __add__(self, other: "Rates") -> "Rates":
+        return Rates(*map(add, self.each(), other.each()))
+
     @property
     def total(self) -> float:
         """All four added up, units and all: this is how the coldest pair is found."""
-        return sum(self.each())
+        return self.msg_in + self.bytes_in + self.msg_out + self.bytes_out
 
 
 METRICS = ("msgRateIn", "bytesRateIn", "msgRateOut", "bytesRateOut")
@@ -39,7 +49,13 @@ METRICS = ("msgRateIn", "bytesRateIn", "msgRateOut", "bytesRateOut")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AutoScalePolicy:
-    """What the evaluator goes by. The defaults are those of `broker.conf`."""
+    """
+    What the evaluator goes by. The defaults are those of `broker.conf`.
+
+    [483-CONFIG-02, 483-CONFIG-04, 483-CONFIG-05, 483-CONFIG-06, 483-CONFIG-07, 483-CONFIG-08, 483-CONFIG-09,
+    483-CONFIG-10, 483-CONFIG-11, 483-CONFIG-12, 483-CONFIG-13, 483-CONFIG-14, 483-CONFIG-15, 483-CONFIG-16,
+    483-CONFIG-17]
+    """
 
     enabled: bool = True
     max_segments: int = 64
@@ -78,7 +94,11 @@ class AutoScalePolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AutoScaleOverride:
-    """What a namespace or a topic sets differently; `None` falls through to the next level."""
+    """
+    What a namespace or a topic sets differently; `None` falls through to the next level.
+
+    [483-POLICY-04, 483-POLICY-05]
+    """
 
     enabled: bool | None = None
     max_segments: int | None = None
@@ -98,6 +118,12 @@ class AutoScaleOverride:
 
 
 NO_OVERRIDE = AutoScaleOverride()
+
+OVERRIDE_HOMES = {
+    "topic": ("ScalableTopicMetadata", "autoScalePolicy"),
+    "namespace": ("Policies", "scalableTopicAutoScalePolicy"),
+}
+"""Each level's override is a field of a record that exists anyway. [483-POLICY-02, 483-POLICY-03]"""
 
 BROKER_PROPERTIES = {
     "enabled": "scalableTopicAutoScaleEnabled",
@@ -125,7 +151,11 @@ BROKER_WIDE: dict[str, int | float | bool] = {
     "scalableTopicLoadReportInterval": 10 * SECOND,
     "scalableTopicLoadReportRateChangeThreshold": 0.25,
 }
-"""Settings that no namespace or topic overrides, with their defaults."""
+"""
+Settings that no namespace or topic overrides, with their defaults.
+
+[483-CONFIG-03, 483-CONFIG-18, 483-CONFIG-19, 483-READ-51]
+"""
 
 BROKER_DEFAULTS: dict[str, int | float | bool] = BROKER_WIDE | {
     name: getattr(AutoScalePolicy(), field) for field, name in BROKER_PROPERTIES.items()
@@ -143,7 +173,12 @@ def resolve(
     namespace: AutoScaleOverride = NO_OVERRIDE,
     topic: AutoScaleOverride = NO_OVERRIDE,
 ) -> AutoScalePolicy:
-    """The policy in force: topic over namespace over broker, field by field, then judged as a whole."""
+    """
+    The policy in force: topic over namespace over broker, field by field, then judged as a whole.
+
+    `enabled` is a field like any other: a topic that sets it is on, or off, whatever its namespace says.
+    [483-CONFIG-01, 483-POLICY-01, 483-POLICY-05, 483-POLICY-06, 483-READ-52, 483-READ-53]
+    """
     policy = replace(defaults, **_settings(combine(namespace, topic)))
     broken = "; ".join(violations(policy))
     if broken:
@@ -152,16 +187,25 @@ def resolve(
 
 
 def violations(policy: AutoScalePolicy) -> Iterator[str]:
-    """What is wrong with a policy; an invalid one is never acted upon."""
+    """
+    What is wrong with a policy; an invalid one is never acted upon.
+
+    Between a merge threshold and its split threshold a segment is left alone, so the gap must not be empty.
+    [483-GUARD-01, 483-READ-55]
+    """
     if policy.min_segments < 1:
         yield f"minSegments is {policy.min_segments}, but a topic has at least 1"
     if policy.max_segments < policy.min_segments:
         yield f"maxSegments {policy.max_segments} is below minSegments {policy.min_segments}"
     if policy.max_dag_depth < 0:
         yield f"maxDagDepth {policy.max_dag_depth} is negative"
-    for name in ("split_cooldown", "merge_cooldown", "merge_window"):
-        if getattr(policy, name) < 0:
-            yield f"{BROKER_PROPERTIES[name]} {getattr(policy, name)} is negative"
+    for name, pause in (
+        ("splitCooldown", policy.split_cooldown),
+        ("mergeCooldown", policy.merge_cooldown),
+        ("mergeWindow", policy.merge_window),
+    ):
+        if pause < 0:
+            yield f"{name} {pause} is negative"
     for metric, split, merge in zip(
         METRICS, policy.split_above.each(), policy.merge_below.each(), strict=True
     ):

@@ -12,11 +12,12 @@ from spec.refusals import Reason, Refused
 FIRST_HASH = 0x0000
 LAST_HASH = 0xFFFF
 HASH_COUNT = 0x10000
+"""The hash space, both ends included. [475-HASH-02]"""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class HashRange:
-    """The hashes from `start` to `end`, both included."""
+    """The hashes from `start` to `end`, both included. [468-SEGMENT-05]"""
 
     start: int
     end: int
@@ -52,6 +53,8 @@ def adjacent(one: HashRange, other: HashRange) -> bool:
     """
     Two ranges are adjacent when one ends right before the other starts, whichever is named first.
 
+    [468-LAYOUT-16]
+
     pre: 0 <= one.start <= one.end <= 0xFFFF and 0 <= other.start <= other.end <= 0xFFFF
     post: implies(_, one.end < other.start or other.end < one.start)
     post: _ == adjacent(other, one)
@@ -63,6 +66,8 @@ def midpoint(start: int, end: int) -> int:
     """
     The last hash of the left half; an odd width leaves the extra hash on the left.
 
+    [468-LAYOUT-12]
+
     pre: 0 <= start < end <= 0xFFFF
     post: start <= _ < end
     post: 0 <= (_ - start + 1) - (end - _) <= 1
@@ -73,6 +78,8 @@ def midpoint(start: int, end: int) -> int:
 def halves(whole: HashRange) -> tuple[HashRange, HashRange]:
     """
     Cut at the midpoint; together the halves are the whole, and neither is empty.
+
+    [475-HASH-06]
 
     pre: 0 <= whole.start < whole.end <= 0xFFFF
     post: _[0].start == whole.start and _[1].end == whole.end
@@ -87,17 +94,21 @@ def joined(one: HashRange, other: HashRange) -> HashRange:
     """
     The range that covers two adjacent ones.
 
+    [468-LAYOUT-17, 475-HASH-06]
+
     pre: one.start <= one.end and other.start <= other.end
     pre: one.end + 1 == other.start or other.end + 1 == one.start
-    post: _.start == min(one.start, other.start) and _.end == max(one.end, other.end)
+    post: _.start in (one.start, other.start) and _.end in (one.end, other.end)
     post: _.end - _.start + 1 == (one.end - one.start + 1) + (other.end - other.start + 1)
     """
-    return HashRange(one.start, other.end) if one.start < other.start else HashRange(other.start, one.end)
+    return HashRange(min(one.start, other.start), max(one.end, other.end))
 
 
 def slice_of(index: int, count: int) -> HashRange:
     """
     The `index`-th of `count` ranges of equal width; the last one takes what the division leaves over.
+
+    [468-CREATE-02]
 
     pre: 1 <= count <= 0x10000 and 0 <= index < count
     post: 0 <= _.start <= _.end <= 0xFFFF

@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Any
 
 from spec.assignment import AssignedSegment, ConsumerAssignment
-from spec.documents import LONG_MIN, Codec, Fields
+from spec.documents import DOUBLE_MAX, LONG_MIN, Codec, Fields
 from spec.layout import SegmentInfo, SegmentLayout, SegmentState, layout_of
 from spec.migration import MigrationOrigin
 from spec.names import RegularName, SegmentName, parse
@@ -29,12 +29,19 @@ class SubscriptionType(Enum):
 
 @dataclass(frozen=True, slots=True)
 class TopicRecord:
-    """Everything that is stored about a scalable topic as a whole."""
+    """Everything that is stored about a scalable topic as a whole. [468-RECORD-01]"""
 
     layout: SegmentLayout
     properties: tuple[tuple[str, str], ...] = ()
+    """Free labels, sorted by name. [468-RECORD-08]"""
     auto_scale: AutoScaleOverride | None = None
     migrated_from: MigrationOrigin | None = None
+    """
+    What the topic was before, if it was migrated; told to people and asked by nobody.
+
+    There is no further trace of the migration here: a migrated topic is routed like any other.
+    [475-ORIGIN-01, 475-ORIGIN-03, 475-ORIGIN-04]
+    """
 
     def with_layout(self, layout: SegmentLayout) -> "TopicRecord":
         """What a split, merge or prune writes: only the layout changes."""
@@ -62,6 +69,7 @@ def _read_range(of: Fields) -> HashRange:
 
 
 def _write_segment(segment: SegmentInfo) -> dict[str, Any]:
+    """A segment of either state, with its range in decimal. [468-RECORD-05, 468-RECORD-06, 468-RECORD-07]"""
     written: dict[str, Any] = {
         "segmentId": segment.segment_id,
         "hashRange": _write_range(segment.range),
@@ -77,6 +85,7 @@ def _write_segment(segment: SegmentInfo) -> dict[str, Any]:
 
 
 def _read_segment(of: Fields) -> SegmentInfo:
+    """Pulsar writes -1 for the sealing of an active segment where the text has 0; either stays as it is."""
     return SegmentInfo(
         of.integer("segmentId"),
         _read_range(of.nested("hashRange")),
@@ -90,6 +99,11 @@ def _read_segment(of: Fields) -> SegmentInfo:
 
 
 def _write_topic(record: TopicRecord) -> dict[str, Any]:
+    """
+    The layout with its whole history, each segment under its id in decimal, and what stands beside it.
+
+    [468-RECORD-02, 468-RECORD-03, 468-RECORD-04, 468-RECORD-09, 468-RECORD-10]
+    """
     written: dict[str, Any] = {
         "epoch": record.layout.epoch,
         "nextSegmentId": record.layout.next_segment_id,
@@ -122,6 +136,7 @@ def _read_topic(of: Fields) -> TopicRecord:
 
 
 def _write_origin(origin: MigrationOrigin) -> dict[str, Any]:
+    """The old name and the partition count; the names of the two fields are ours. [475-ORIGIN-02]"""
     return {"topic": str(origin.topic), "partitions": origin.partitions}
 
 
@@ -142,6 +157,7 @@ def _write_override(override: AutoScaleOverride) -> dict[str, Any]:
 
 
 def _read_override(of: Fields) -> AutoScaleOverride:
+    """Any numbers are read: a policy that they make invalid stops auto-scaling, but not the topic."""
     settings: dict[str, Any] = {}
     for field, name in OVERRIDE_FIELDS.items():
         if not of.has(name):
@@ -149,7 +165,7 @@ def _read_override(of: Fields) -> AutoScaleOverride:
         if field == "enabled":
             settings[field] = of.flag(name)
         elif "_rate_" in field:
-            settings[field] = of.number(name)
+            settings[field] = of.number(name, low=-DOUBLE_MAX)
         else:
             settings[field] = of.integer(name, low=LONG_MIN)
     return AutoScaleOverride(**settings)
@@ -186,7 +202,7 @@ def _read_registration(of: Fields) -> Registration:
         AssignedSegment(
             s.integer("segmentId"), _read_range(s.nested("hashRange")), s.read("underlyingTopicName", _served)
         )
-        for s in assignment.nested_list("assignedSegments")
+        for s in assignment.nested_list("assignedSegments", key="segmentId")
     )
     return Registration(
         of.text("consumerName"), ConsumerAssignment(assignment.integer("layoutEpoch"), segments)
@@ -237,8 +253,11 @@ def _write_operation(operation: Operation) -> dict[str, Any]:
 
 def _read_operation(of: Fields) -> Operation:
     kind = of.text("kind")
-    segment, position = of.read("segment", _served), of.read("position", parse_position)
+    segment, position = of.read("segment", _segment), of.read("position", parse_position)
     if kind == "write":
+        for name in ("subscription", "cumulative"):
+            if of.has(name):
+                of.refuse(name, "a write has no such field")
         return Write(segment, position)
     if kind == "ack":
         cumulative = of.flag("cumulative") if of.has("cumulative") else False
@@ -253,6 +272,13 @@ def _served(text: str) -> SegmentName | RegularName:
     return name
 
 
+def _segment(text: str) -> SegmentName:
+    name = _served(text)
+    if not isinstance(name, SegmentName):
+        raise Refused(Reason.NAME_MALFORMED, f"expected the name of a segment: {text}")
+    return name
+
+
 def _regular(text: str) -> RegularName:
     name = parse(text)
     if not isinstance(name, RegularName) or str(name) != text:
@@ -262,6 +288,7 @@ def _regular(text: str) -> RegularName:
 
 TOPIC: Codec[TopicRecord] = Codec(_read_topic, _write_topic)
 SUBSCRIPTION: Codec[SubscriptionType] = Codec(_read_subscription, _write_subscription)
+"""The subscription's own settings; its registrations are the records below its path. [468-RECORD-11]"""
 REGISTRATION: Codec[Registration] = Codec(_read_registration, _write_registration)
 LOAD: Codec[Rates] = Codec(_read_load, _write_load)
 OVERRIDE: Codec[AutoScaleOverride] = Codec(_read_override, _write_override)

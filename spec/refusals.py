@@ -33,7 +33,7 @@ class Reason(Enum):
     TRANSACTION_UNKNOWN = "no transaction has that id"
     TRANSACTION_CONFLICT = "the transaction has already ended the other way"
     TRANSACTION_NOT_OPEN = "the transaction no longer takes writes and acknowledgements"
-    TIMEOUT_INVALID = "a transaction's timeout is a positive number of milliseconds"
+    TIMEOUT_INVALID = "a transaction's timeout is not negative, and its deadline fits 64 bits"
 
     TOPIC_NOT_FOUND = "the topic does not exist"
     ALREADY_SCALABLE = "the topic is scalable already"

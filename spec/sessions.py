@@ -8,7 +8,7 @@ connected, and since when not, lives only in the leader's memory, so that livene
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from spec.assignment import ConsumerAssignment, assign
+from spec.assignment import ConsumerAssignment, assign, difference
 from spec.layout import SegmentInfo
 from spec.names import TopicName
 from spec.refusals import Reason, Refused
@@ -16,7 +16,11 @@ from spec.refusals import Reason, Refused
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One consumer's session. Exactly one of `connection` and `disconnected_at` is set."""
+    """
+    One consumer's session, found by the name that the client chose; its connection is not part of who it is.
+
+    Exactly one of `connection` and `disconnected_at` is set. [468-SESSION-03, 468-READ-32]
+    """
 
     consumer: str
     assignment: ConsumerAssignment
@@ -30,7 +34,9 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """The coordinator of one subscription: what there is to assign, and who is there to take it."""
+    """
+    The coordinator of one subscription: what there is to assign, and who is there to take it. [468-COORD-01]
+    """
 
     topic: TopicName
     epoch: int
@@ -54,6 +60,7 @@ def register(subscription: Subscription, consumer: str, connection: int) -> Subs
 
     A known consumer that comes on a second connection takes the session over: the first one may be half open,
     and its end will be noticed only later.
+    [468-COORD-03, 468-SESSION-07, 468-SESSION-17, 468-SESSION-18, 468-READ-09]
     """
     if subscription.has(consumer):
         session = subscription.session(consumer)
@@ -67,7 +74,7 @@ def disconnect(subscription: Subscription, consumer: str, connection: int, now: 
     """
     A connection is gone: the session stays and its grace period begins.
 
-    The end of a stale connection is nothing.
+    The end of a stale connection is nothing. [468-SESSION-16, 468-READ-09]
     """
     if not subscription.has(consumer):
         return subscription
@@ -78,17 +85,17 @@ def disconnect(subscription: Subscription, consumer: str, connection: int, now: 
 
 
 def unregister(subscription: Subscription, consumer: str) -> Subscription:
-    """A consumer leaves for good, and the others take over its segments at once."""
+    """A consumer leaves for good, and the others take over its segments at once. [468-COORD-04]"""
     gone = subscription.session(consumer)
     return _rebalance(subscription, (s for s in subscription.sessions if s != gone))
 
 
 def grace_over(disconnected_at: int, grace: int, now: int) -> bool:
     """
-    The grace period has run its full length.
+    The grace period has run its full length. [468-SESSION-19]
 
     pre: grace >= 0
-    post: implies(now < disconnected_at, not _ )
+    post: implies(now < disconnected_at, not _)
     post: _ == (now >= disconnected_at + grace)
     """
     return now - disconnected_at >= grace
@@ -104,7 +111,11 @@ def expired(subscription: Subscription, grace: int, now: int) -> tuple[str, ...]
 
 
 def evict_expired(subscription: Subscription, grace: int, now: int) -> Subscription:
-    """The timer fires: sessions past their grace period end, and the others take over their segments."""
+    """
+    The timer fires: sessions past their grace period end, and the others take over their segments.
+
+    [468-SESSION-19, 468-SESSION-23]
+    """
     gone = expired(subscription, grace, now)
     if not gone:
         return subscription
@@ -114,13 +125,25 @@ def evict_expired(subscription: Subscription, grace: int, now: int) -> Subscript
 def layout_changed(subscription: Subscription, epoch: int, segments: Iterable[SegmentInfo]) -> Subscription:
     """
     After a split, a merge or a drained segment, everything is dealt out anew over what is assignable now.
+
+    All sessions take part, connected or not. [468-COORD-05, 468-READ-38]
     """
     changed = replace(subscription, epoch=epoch, segments=tuple(segments))
     return _rebalance(changed, changed.sessions)
 
 
+def to_tell(before: Subscription, after: Subscription) -> tuple[Session, ...]:
+    """The sessions to which a change is pushed: the connected ones whose segments are no longer the same."""
+    changed = {c.consumer for c in difference(persisted(before), persisted(after))}
+    return tuple(s for s in after.sessions if s.connected and s.consumer in changed)
+
+
 def persisted(subscription: Subscription) -> dict[str, ConsumerAssignment]:
-    """What the store holds: each consumer's name and assignment, and nothing of its connection."""
+    """
+    What the store holds: each consumer's name and assignment, and nothing of its connection.
+
+    [468-SESSION-10, 468-SESSION-13]
+    """
     return {s.consumer: s.assignment for s in subscription.sessions}
 
 
@@ -131,7 +154,12 @@ def restore(
     registrations: Mapping[str, ConsumerAssignment],
     now: int,
 ) -> Subscription:
-    """A new leader takes every session over as it was, and gives each a full grace period to come back."""
+    """
+    A new leader takes every session over as it was, and gives each a full grace period to come back.
+
+    What a leader left half written is mended by dealing out anew (`layout_changed`), which gives back the
+    same assignments where nothing was amiss. [468-SESSION-20, 468-SESSION-21, 468-READ-34]
+    """
     sessions = (Session(name, registrations[name], disconnected_at=now) for name in sorted(registrations))
     return Subscription(topic, epoch, tuple(segments), tuple(sessions))
 

@@ -4,6 +4,7 @@ What makes a layout sound. Each rule yields a sentence per breach, so a broken r
 Decoding a record judges only its form; whether the layout in it makes sense is asked here.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
@@ -16,7 +17,7 @@ Rule = Callable[[SegmentLayout], Iterator[str]]
 
 
 def every_hash_has_one_owner(layout: SegmentLayout) -> Iterator[str]:
-    """Active ranges meet end to end, from 0x0000 to 0xffff."""
+    """Active ranges meet end to end, from 0x0000 to 0xffff. [475-HASH-03]"""
     owned_up_to = FIRST_HASH - 1
     for segment in layout.active:
         start, end = segment.range.start, segment.range.end
@@ -38,7 +39,7 @@ def ranges_lie_in_the_hash_space(layout: SegmentLayout) -> Iterator[str]:
 
 
 def edges_are_symmetric(layout: SegmentLayout) -> Iterator[str]:
-    """A parent names each of its children, a child each of its parents, and both exist."""
+    """A parent names each of its children, a child each of its parents, and both exist. [468-SEGMENT-07]"""
     downwards = {(s.segment_id, child) for s in layout.segments for child in s.child_ids}
     upwards = {(parent, s.segment_id) for s in layout.segments for parent in s.parent_ids}
 
@@ -46,6 +47,15 @@ def edges_are_symmetric(layout: SegmentLayout) -> Iterator[str]:
         yield f"segment {parent} calls {child} its child, but {child} does not know it"
     for parent, child in sorted(upwards - downwards):
         yield f"segment {child} calls {parent} its parent, but {parent} does not know it"
+
+
+def edges_are_drawn_once(layout: SegmentLayout) -> Iterator[str]:
+    """No segment names a parent or a child twice: whoever counts parents counts merges."""
+    for s in layout.segments:
+        for kin, ids in (("parent", s.parent_ids), ("child", s.child_ids)):
+            for id, times in sorted(Counter(ids).items()):
+                if times > 1:
+                    yield f"segment {s.segment_id} names its {kin} {id} {times} times"
 
 
 def history_has_no_cycle(layout: SegmentLayout) -> Iterator[str]:
@@ -56,7 +66,10 @@ def history_has_no_cycle(layout: SegmentLayout) -> Iterator[str]:
 
 
 def ids_are_given_once(layout: SegmentLayout) -> Iterator[str]:
-    """Ids are unique, below the next one to be given, and children are younger than their parents."""
+    """
+    Ids are unique, below the next one to be given, and children are younger than their parents.
+    [468-SEGMENT-04]
+    """
     ids = [s.segment_id for s in layout.segments]
     for one, other in pairwise(ids):
         if one == other:
@@ -87,7 +100,7 @@ def epochs_follow_the_history(layout: SegmentLayout) -> Iterator[str]:
 
 
 def only_sealed_segments_have_children(layout: SegmentLayout) -> Iterator[str]:
-    """A segment takes writes until it is succeeded, and never again afterwards."""
+    """A segment takes writes until it is succeeded, and never again afterwards. [468-SEGMENT-08]"""
     for s in layout.segments:
         if s.active and s.child_ids:
             yield f"segment {s.segment_id} is active but has the children {list(s.child_ids)}"
@@ -97,6 +110,7 @@ RULES: tuple[Rule, ...] = (
     ranges_lie_in_the_hash_space,
     every_hash_has_one_owner,
     edges_are_symmetric,
+    edges_are_drawn_once,
     history_has_no_cycle,
     ids_are_given_once,
     epochs_follow_the_history,

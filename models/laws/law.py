@@ -17,7 +17,9 @@ from hypothesis.strategies import SearchStrategy
 
 from models.verdict import Outcome, Verdict
 
-EXAMPLES = 200
+EXAMPLES = 100
+ATTEMPTS = 10
+"""How many times as many examples a situation that must come up is looked for."""
 
 Body = Callable[..., None]
 
@@ -66,7 +68,11 @@ def seen(situation: str, when: bool = True) -> None:
 
 
 def run(law: Law, examples: int = EXAMPLES, chosen_seed: int = 0, memory: Path | None = None) -> Outcome:
-    """Try a law on generated values; with `memory`, values that once broke it are tried first."""
+    """
+    Try a law on generated values; with `memory`, values that once broke it are tried first.
+
+    A situation that has not come up yet is looked for with further seeds before the law is called vacuous.
+    """
     started = time.perf_counter()
     tried = 0
     _seen.clear()
@@ -76,30 +82,36 @@ def run(law: Law, examples: int = EXAMPLES, chosen_seed: int = 0, memory: Path |
         tried += 1
         law.body(**values)
 
-    body.__name__ = body.__qualname__ = law.name
-    trial = seed(chosen_seed)(
-        settings(
-            max_examples=examples,
-            deadline=None,
-            database=DirectoryBasedExampleDatabase(memory) if memory else None,
-            phases=(Phase.reuse, Phase.generate, Phase.shrink),
-            suppress_health_check=list(HealthCheck),
-            report_multiple_bugs=False,
-        )(given(**law.strategies)(body))
-    )
+    def missing() -> list[str]:
+        return [situation for situation in law.sometimes if situation not in _seen]
 
     def outcome(verdict: Verdict, explanation: str = "") -> Outcome:
         return Outcome(law.check, verdict, f"{tried} examples", time.perf_counter() - started, explanation)
 
+    body.__name__ = body.__qualname__ = law.name
     try:
-        trial()
+        for attempt in range(ATTEMPTS):
+            if attempt == 0 or missing():
+                _trial(law, body, examples, chosen_seed + attempt, memory)()
     except HypothesisException as gave_up:
         return outcome(Verdict.UNKNOWN, str(gave_up))
     except Exception as breach:
         notes = "\n".join(getattr(breach, "__notes__", ()))
         return outcome(Verdict.VIOLATED, f"{type(breach).__name__}: {breach}\n{notes}")
 
-    missing = [situation for situation in law.sometimes if situation not in _seen]
-    if missing or not tried:
-        return outcome(Verdict.VACUOUS, "never seen: " + ", ".join(missing or ["any value at all"]))
+    if missing() or not tried:
+        return outcome(Verdict.VACUOUS, "never seen: " + ", ".join(missing() or ["any value at all"]))
     return outcome(Verdict.HOLDS)
+
+
+def _trial(law: Law, body: Body, examples: int, chosen_seed: int, memory: Path | None) -> Callable[[], None]:
+    """The law as Hypothesis runs it; the seed goes inside the settings, or it would switch the memory off."""
+    configured = settings(
+        max_examples=examples,
+        deadline=None,
+        database=DirectoryBasedExampleDatabase(memory) if memory else None,
+        phases=(Phase.reuse, Phase.generate, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+        report_multiple_bugs=False,
+    )
+    return configured(seed(chosen_seed)(given(**law.strategies)(body)))

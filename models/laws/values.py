@@ -3,6 +3,8 @@ Strategies for the specification's values: everything that the operations can ma
 likely.
 """
 
+from collections.abc import Callable
+
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
@@ -15,7 +17,7 @@ from spec.layout import (
 )
 from spec.names import RegularName, SegmentName, TopicName
 from spec.ranges import FIRST_HASH, LAST_HASH, HashRange
-from spec.refusals import Refused
+from spec.refusals import Reason, Refused
 
 hashes: SearchStrategy[int] = st.integers(FIRST_HASH, LAST_HASH) | st.sampled_from(
     [0, 1, 0x7FFF, 0x8000, 0xFFFF]
@@ -24,13 +26,17 @@ longs: SearchStrategy[int] = st.integers(0, 2**63 - 1) | st.integers(0, 9)
 times: SearchStrategy[int] = st.integers(0, 2**42) | st.integers(0, 9)
 
 entities: SearchStrategy[str] = st.text("abcXYZ019-_.:=", min_size=1, max_size=6)
-locals_: SearchStrategy[str] = (
-    st.text(min_size=1, max_size=12)
-    .map(str.strip)
-    .filter(lambda text: bool(text) and text.isprintable() and not text.isspace())
-) | st.sampled_from(["x", "a/b", "..", "%2F", "a b", "é", "x-partition-", "x-partition-01", "~*+&"])
+awkward_locals: SearchStrategy[str] = st.sampled_from(["a/b", "..", "%2F", "a+b", "a b", "é", "x/controller"])
+locals_: SearchStrategy[str] = st.one_of(
+    st.text(min_size=1, max_size=12).map(str.strip).filter(lambda text: bool(text) and text.isprintable()),
+    st.sampled_from(["x", "/x", "x//", ".", "../x", "100%", "日本語", "~*+&", "a://b", "0000-7fff-1"]),
+    st.sampled_from(["x-partition-", "x-partition-01", "x-partition-1"]),
+    awkward_locals,
+)
 plain_locals: SearchStrategy[str] = st.text("abc019._-", min_size=1, max_size=8)
-texts: SearchStrategy[str] = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
+texts: SearchStrategy[str] = st.text(
+    st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12
+) | st.sampled_from(["s", "a/b", "/", ".", "..", "%2F", "%", "a b", " ", "a+b", "é", "~*", "a/consumers/b"])
 """Names without a syntax of their own: subscriptions, consumers, transactions, keys."""
 
 topic_names: SearchStrategy[TopicName] = st.builds(TopicName, entities, entities, locals_)
@@ -75,7 +81,19 @@ def step(layout: SegmentLayout, kind: str, choice: int) -> SegmentLayout:
             place = choice % (len(layout.active) - 1)
             pair = [s.segment_id for s in layout.active[place : place + 2]]
             return merge_segments(layout, *(reversed(pair) if choice % 2 else pair))
-        sealed = [s for s in layout.segments if not s.active]
-        return prune_segment(layout, sealed[choice % len(sealed)].segment_id) if sealed else layout
+        for offset in range(len(layout.segments)):
+            segment = layout.segments[(choice + offset) % len(layout.segments)]
+            if not segment.active:
+                return prune_segment(layout, segment.segment_id)
+        return layout
     except Refused:
         return layout
+
+
+def refusal_of(attempt: Callable[..., object], *arguments: object) -> Reason | None:
+    """Why a call is refused, or nothing if it is not."""
+    try:
+        attempt(*arguments)
+    except Refused as refusal:
+        return refusal.reason
+    return None

@@ -1,0 +1,92 @@
+"""`./braid doctor`: what is here, what is missing, and how to get it."""
+
+import json
+import os
+import platform
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+
+import z3
+from rich.table import Table
+
+from cli.console import ROOT, error, out
+from cli.environment import Missing, how_to_get_java, java, need_spark, version
+
+LIBRARIES = ("hypothesis", "crosshair-tool", "networkx", "mmh3")
+CACHE = ROOT / ".braid"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that a command may need."""
+
+    what: str
+    found: str | None
+    needed_for: str
+    how: str
+    optional: bool = False
+
+
+def doctor(fix: bool, as_json: bool) -> int:
+    """Look at everything; the exit code is 3 when something is missing that every command needs."""
+    if fix:
+        try:
+            need_spark()
+        except Missing as missing:
+            error(*missing.args)
+            return 3
+    findings = list(examine())
+    ill = [f for f in findings if f.found is None and not f.optional]
+    if as_json:
+        print(json.dumps({"well": not ill, "findings": [asdict(f) for f in findings]}))
+        return 3 if ill else 0
+
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for column in ("", "what", "found", "needed for", "how to get it"):
+        table.add_column(column)
+    for f in findings:
+        mark, style = ("ok", "green") if f.found else ("–", "yellow") if f.optional else ("!!", "bold red")
+        table.add_row(
+            f"[{style}]{mark}[/]", f.what, f.found or "not here", f.needed_for, "" if f.found else f.how
+        )
+    out.print(table)
+    return 3 if ill else 0
+
+
+def examine() -> Iterator[Finding]:
+    """Everything that a command may need, whether it is here or not."""
+    again = "delete .venv and run ./braid again"
+    recent = sys.version_info >= (3, 11)
+    yield Finding(
+        "Python", platform.python_version() if recent else None, "everything", "install Python 3.11"
+    )
+    for library in LIBRARIES:
+        yield Finding(library, version(library), "everything", again)
+    yield Finding("Z3", z3_version(), "proofs", again)
+
+    found = java()
+    shown = f"{found[1]} ({found[0]})" if found else None
+    yield Finding("Java", shown, "Spark", how_to_get_java() + ", or ./braid doctor --fix", optional=True)
+    yield Finding("PySpark", version("pyspark"), "Spark", "./braid doctor --fix", optional=True)
+    yield Finding("cache", cache(), "replays, compiled kernels", f"make {CACHE} writable")
+
+
+def z3_version() -> str | None:
+    """Z3's version, if it can solve something."""
+    x = z3.Int("x")
+    solver = z3.Solver()
+    solver.add(x * x == 49, x > 0)
+    solved = solver.check() == z3.sat and solver.model()[x] == 7
+    return z3.get_version_string() if solved else None
+
+
+def cache() -> str | None:
+    """The folder for what runs leave behind, if it can be written."""
+    try:
+        CACHE.mkdir(exist_ok=True)
+    except OSError:
+        return None
+    files = [path for path in CACHE.rglob("*") if path.is_file()]
+    size = sum(path.stat().st_size for path in files) / 1e6
+    return f"{CACHE.name}/ ({len(files)} files, {size:.1f} MB)" if os.access(CACHE, os.W_OK) else None

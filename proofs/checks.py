@@ -1,0 +1,50 @@
+"""Every check there is and the claims that it names: laws, contracts and tests."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from models.laws import all_laws
+from proofs.contracts import ROOT, all_contracts
+from spec.claims import CLAIM_ID, Ledger, parse
+
+LEDGER = ROOT / "spec" / "claims.toml"
+
+
+def read_ledger(path: Path = LEDGER) -> Ledger:
+    """The ledger as it stands in the repository."""
+    return parse(path.read_text(encoding="utf-8"))
+
+
+def all_checks() -> dict[str, tuple[str, ...]]:
+    """The claims of each check, by the check's id."""
+    checks = {law.check: law.claims for law in all_laws()}
+    checks |= {contract.check: contract.claims for contract in all_contracts()}
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        checks |= dict(tests_with_claims(path))
+    return checks
+
+
+def tests_with_claims(path: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The tests of one file that are marked with claims, found without importing it."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef):
+            ids = tuple(
+                str(argument.value)
+                for mark in node.decorator_list
+                if isinstance(mark, ast.Call) and ast.unparse(mark.func) == "pytest.mark.claims"
+                for argument in mark.args
+                if isinstance(argument, ast.Constant)
+            )
+            if ids:
+                yield f"test:{path.relative_to(ROOT)}::{node.name}", ids
+
+
+def citations() -> dict[str, tuple[str, ...]]:
+    """Where the specification's own text cites each claim, as `file:line`."""
+    found: dict[str, list[str]] = {}
+    for path in sorted((ROOT / "spec").glob("*.py")):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            for id in CLAIM_ID.findall(line):
+                found.setdefault(id, []).append(f"{path.relative_to(ROOT)}:{number}")
+    return {id: tuple(places) for id, places in found.items()}
