@@ -988,8 +988,9 @@ def constant_load(tape: Tape) -> Weights:
 
 
 def any_policy(tape: Tape) -> AutoScalePolicy:
-    """A valid policy of whatever thresholds, caps and pauses, in small numbers."""
-    merge = Rates(*(tape.pick([2, 1, 3, 4, 5, 0]) for _ in range(4)))
+    """A valid policy of whatever thresholds, caps and pauses; often two cold segments are hot together."""
+    lows, gaps = tape.pick([([6, 7], [1]), ([2, 1, 3, 4, 5, 0], [1, 2, 3, 20])])
+    merge, gap = (Rates(*(tape.pick(options) for _ in range(4))) for options in (lows, gaps))
     least = tape.pick([1, 1, 2, 4])
     return AutoScalePolicy(
         min_segments=least,
@@ -998,7 +999,7 @@ def any_policy(tape: Tape) -> AutoScalePolicy:
         split_cooldown=tape.pick(range(4)),
         merge_cooldown=tape.pick(range(4)),
         merge_window=tape.pick(range(4)),
-        **thresholds(merge, merge + Rates(*(tape.pick([1, 2, 3, 20]) for _ in range(4)))),
+        **thresholds(merge, merge + gap),
     )
 
 

@@ -6,6 +6,7 @@ up at least once (`sometimes`), so that nothing holds merely because nothing int
 """
 
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,12 +97,18 @@ def run(law: Law, examples: int = EXAMPLES, chosen_seed: int = 0, memory: Path |
     except HypothesisException as gave_up:
         return outcome(Verdict.UNKNOWN, str(gave_up))
     except Exception as breach:
-        notes = "\n".join(getattr(breach, "__notes__", ()))
-        return outcome(Verdict.VIOLATED, f"{type(breach).__name__}: {breach}\n{notes}")
+        return outcome(Verdict.VIOLATED, explain(breach))
 
     if missing() or not tried:
         return outcome(Verdict.VACUOUS, "never seen: " + ", ".join(missing() or ["any value at all"]))
     return outcome(Verdict.HOLDS)
+
+
+def explain(breach: Exception) -> str:
+    """What broke, in which line, and on which values."""
+    where = traceback.extract_tb(breach.__traceback__)[-1]
+    place = f"{Path(where.filename).name}:{where.lineno}  {where.line}"
+    return "\n".join((f"{type(breach).__name__}: {breach}", place, *getattr(breach, "__notes__", ())))
 
 
 def _trial(law: Law, body: Body, examples: int, chosen_seed: int, memory: Path | None) -> Callable[[], None]:

@@ -42,6 +42,8 @@ def test_a_false_law_is_violated_by_a_smallest_example() -> None:
     outcome = run(LAWS["all_numbers_are_small"], examples=200)
 
     assert outcome.verdict is Verdict.VIOLATED
+    assert "test_law.py:" in outcome.explanation
+    assert "assert x < 500" in outcome.explanation
     assert "x=500" in outcome.explanation
 
 
