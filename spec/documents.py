@@ -21,6 +21,8 @@ E = TypeVar("E", bound=Enum)
 LONG_MIN = -(2**63)
 LONG_MAX = 2**63 - 1
 DOUBLE_MAX = (2 - 2**-52) * 2.0**1023
+EXACT = 2**53
+"""Up to here every whole number is a double; a larger one becomes the nearest, so that sums of rates work."""
 MOST_NESTED = 100
 
 Place = tuple[str | int, ...]
@@ -108,7 +110,7 @@ class Fields:
         value = self._take(name)
         if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
             _expected(f"a number from {low:g} to {high:g}", value, (*self._place, name))
-        return value
+        return value if abs(value) <= EXACT else float(value)
 
     def flag(self, name: str) -> bool:
         value = self._take(name)

@@ -202,3 +202,11 @@ def test_unknown_fields_of_an_item_follow_it_through_the_list() -> None:
 
 def test_an_unknown_field_never_replaces_one_that_we_write() -> None:
     assert COUNT.encode(Stored(1, (((), "n", "2"),))) == '{"n":1}'
+
+
+def test_a_whole_number_that_no_double_holds_becomes_the_nearest_one() -> None:
+    huge = RATE.decode(f'{{"r": {10**308}}}').value
+
+    assert huge + huge + 0.5 == math.inf
+    assert RATE.decode(f'{{"r": {2**53 + 1}}}').value == 2.0**53
+    assert isinstance(RATE.decode('{"r": 7}').value, int)
