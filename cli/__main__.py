@@ -109,12 +109,20 @@ def main() -> None:
     try:
         app(prog_name="./braid")
     except Exception:
-        report = ROOT / ".braid" / "crash.txt"
-        report.parent.mkdir(exist_ok=True)
-        report.write_text(traceback.format_exc())
-        last = traceback.format_exc().strip().splitlines()[-1]
-        error(f"this is a defect of Braid: {last}", f"the whole story is in {report}")
+        story = traceback.format_exc()
+        error(f"this is a defect of Braid: {story.strip().splitlines()[-1]}", keep(story))
         sys.exit(5)
+
+
+def keep(story: str) -> str:
+    """Where the whole story of a defect is to be found: in a file, or here if none can be written."""
+    report = ROOT / ".braid" / "crash.txt"
+    try:
+        report.parent.mkdir(exist_ok=True)
+        report.write_text(story)
+    except OSError:
+        return story
+    return f"the whole story is in {report}"
 
 
 if __name__ == "__main__":

@@ -1,8 +1,6 @@
 """`./braid bench`: how fast the specification's own operations are."""
 
-import json
-
-from cli.console import out
+from cli.console import emit, out
 from tests.bench.layout import measure
 
 
@@ -12,7 +10,7 @@ def bench(as_json: bool) -> int:
         out.print("random walks of splits, merges and prunes on one layout, in two ways ...")
     walk = measure()
     if as_json:
-        print(json.dumps({"layout_walk": walk}))
+        emit({"layout_walk": walk})
         return 0
 
     for operations, way, seconds in (

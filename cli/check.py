@@ -1,7 +1,6 @@
 """`./braid check`: all laws and contracts over all cores, and a table of verdicts."""
 
 import difflib
-import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -13,7 +12,7 @@ from multiprocessing import get_context
 from rich.table import Table
 from rich.text import Text
 
-from cli.console import COLOURS, ROOT, Progress, error, out
+from cli.console import COLOURS, ROOT, Progress, emit, error, out
 from models.laws import all_laws
 from models.laws.law import run as run_law
 from models.verdict import Outcome, Verdict, exit_code
@@ -56,9 +55,7 @@ def check(names: list[str], examples: int, seed: int, each: bool, as_json: bool)
     outcomes = run_all(wanted, examples, seed)
     code = exit_code(outcomes.values())
     if as_json:
-        print(
-            json.dumps({"exit": code, "seed": seed, "examples": examples, "checks": rows(wanted, outcomes)})
-        )
+        emit({"exit": code, "seed": seed, "examples": examples, "checks": rows(wanted, outcomes)})
         return code
 
     out.print(table_of_checks(wanted, outcomes) if each else table_of_areas(wanted, outcomes))
@@ -83,8 +80,11 @@ def select(names: list[str], checks: list[Check]) -> list[Check]:
     known = {check.name for check in checks} | {check.area for check in checks}
     for name in names:
         if name not in known:
-            near = sorted(k for k in known if name in k)[:3] or difflib.get_close_matches(name, known)
-            proposal = f"did you mean {' or '.join(near)}?" if near else "./braid check --each lists them all"
+            areas = ", ".join(dict.fromkeys(check.area for check in checks))
+            near = sorted(k for k in known if name and name in k)[:3] or difflib.get_close_matches(
+                name, known
+            )
+            proposal = f"did you mean {' or '.join(near)}?" if near else f"areas: {areas}"
             raise UnknownName(f"there is no check or area called {name!r}", proposal)
     return [check for check in checks if not names or {check.name, check.area} & set(names)]
 

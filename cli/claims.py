@@ -1,42 +1,40 @@
 """`./braid claims`: the ledger as a matrix, claim by claim, or brought up to date with the checks."""
 
-import json
 from collections import Counter
-from dataclasses import asdict
-from enum import Enum
+from dataclasses import replace
 
 from rich.table import Table
 
-from cli.console import error, out
+from cli.console import emit, error, out
 from proofs.checks import LEDGER, all_checks, citations, read_ledger
-from spec.claims import Claim, Ledger, Reading, flaws, format_ledger, linked
+from spec.claims import Claim, Ledger, Reading, flaws, format_ledger, linked, parse
 from spec.refusals import Refused
 
 
 def claims(ids: list[str], update: bool, only_open: bool, readings: bool, as_json: bool) -> int:
     """Show what is asked for; the exit code is 1 when ledger and checks disagree."""
+    checks = all_checks()
     try:
         ledger = read_ledger()
-    except (OSError, Refused) as broken:
-        error(f"the ledger cannot be read: {broken}", f"mend {LEDGER}")
+        if update:
+            ledger = linked(ledger, checks)
+            write(ledger)
+    except (OSError, UnicodeDecodeError, Refused) as broken:
+        error(f"the ledger cannot be read or written: {broken}", f"mend {LEDGER}; nothing was changed")
         return 2
-    if update:
-        ledger = linked(ledger, all_checks())
-        LEDGER.write_text(format_ledger(ledger), encoding="utf-8")
-    problems = list(flaws(ledger, all_checks()))
+    chosen = choose(ledger, ids)
+    if chosen is None:
+        return 2
 
+    problems = list(flaws(ledger, checks))
+    code = 1 if problems else 0
     if as_json:
-        print(
-            json.dumps(
-                {"claims": ledger.claims, "readings": ledger.readings, "flaws": problems}, default=_plain
-            )
-        )
-        return 1 if problems else 0
+        emit({"claims": chosen.claims, "readings": chosen.readings, "flaws": problems})
+        return code
     if ids:
-        return show(ledger, ids)
-    if readings:
-        for reading in ledger.readings:
-            show_reading(reading)
+        show(chosen, ledger)
+    elif readings:
+        show(Ledger((), (), ledger.readings), ledger)
     elif only_open:
         for claim in ledger.claims:
             if claim.pending is not None:
@@ -46,24 +44,44 @@ def claims(ids: list[str], update: bool, only_open: bool, readings: bool, as_jso
         out.print(summary(ledger))
     for problem in problems:
         out.print(f"FLAW  {problem}", markup=False, style="red")
-    return 1 if problems else 0
+    return code
 
 
-def show(ledger: Ledger, ids: list[str]) -> int:
-    """Print the claims and readings whose id starts with one of these."""
+def write(ledger: Ledger) -> None:
+    """Replace the file as a whole, and only by a text that says the same."""
+    text = format_ledger(ledger)
+    if parse(text) != ledger:
+        raise AssertionError("the ledger would not read back as it is")
+    draft = LEDGER.with_suffix(".draft")
+    draft.write_text(text, encoding="utf-8")
+    draft.replace(LEDGER)
+
+
+def choose(ledger: Ledger, ids: list[str]) -> Ledger | None:
+    """The part of the ledger whose ids start with one of these; each must start something."""
     prefixes = tuple(id.upper() for id in ids)
-    places = citations()
-    found_claims = [claim for claim in ledger.claims if claim.id.startswith(prefixes)]
-    found_readings = [reading for reading in ledger.readings if reading.id.startswith(prefixes)]
-    if not found_claims and not found_readings:
-        error(f"no claim or reading starts with {' or '.join(ids)}", "./braid claims shows the areas")
-        return 2
+    known = [c.id for c in ledger.claims] + [r.id for r in ledger.readings]
+    for prefix in prefixes:
+        if not prefix or not any(id.startswith(prefix) for id in known):
+            areas = dict.fromkeys(id.rpartition("-")[0] for id in known)
+            error(f"no claim or reading starts with {prefix!r}", "areas: " + " ".join(areas))
+            return None
+    if not ids:
+        return ledger
+    return replace(
+        ledger,
+        claims=tuple(c for c in ledger.claims if c.id.startswith(prefixes)),
+        readings=tuple(r for r in ledger.readings if r.id.startswith(prefixes)),
+    )
 
-    for claim in found_claims:
+
+def show(chosen: Ledger, ledger: Ledger) -> None:
+    """Print claims and readings in full."""
+    places = citations()
+    for claim in chosen.claims:
         show_claim(claim, places.get(claim.id, ()), [r.id for r in ledger.readings if claim.id in r.claims])
-    for reading in found_readings:
+    for reading in chosen.readings:
         show_reading(reading)
-    return 0
 
 
 def show_claim(claim: Claim, places: tuple[str, ...], readings: list[str]) -> None:
@@ -112,7 +130,3 @@ def summary(ledger: Ledger) -> str:
         f"\n{total} claims, {checked} checked, {total - checked} waiting for later work"
         f"\n{len(ledger.readings)} readings: " + ", ".join(f"{sorts[s]} {s}" for s in sorted(sorts))
     )
-
-
-def _plain(value: object) -> object:
-    return value.value if isinstance(value, Enum) else asdict(value)  # type: ignore[call-overload]

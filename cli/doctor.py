@@ -1,16 +1,14 @@
 """`./braid doctor`: what is here, what is missing, and how to get it."""
 
-import json
 import os
 import platform
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
-import z3
 from rich.table import Table
 
-from cli.console import ROOT, error, out
+from cli.console import ROOT, emit, error, out
 from cli.environment import Missing, how_to_get_java, java, need_spark, version
 
 LIBRARIES = ("hypothesis", "crosshair-tool", "networkx", "mmh3")
@@ -39,7 +37,7 @@ def doctor(fix: bool, as_json: bool) -> int:
     findings = list(examine())
     ill = [f for f in findings if f.found is None and not f.optional]
     if as_json:
-        print(json.dumps({"well": not ill, "findings": [asdict(f) for f in findings]}))
+        emit({"well": not ill, "findings": findings})
         return 3 if ill else 0
 
     table = Table(box=None, pad_edge=False, header_style="dim")
@@ -74,6 +72,10 @@ def examine() -> Iterator[Finding]:
 
 def z3_version() -> str | None:
     """Z3's version, if it can solve something."""
+    try:
+        import z3  # noqa: PLC0415 (a broken one is to be reported, not to end us)
+    except ImportError:
+        return None
     x = z3.Int("x")
     solver = z3.Solver()
     solver.add(x * x == 49, x > 0)

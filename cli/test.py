@@ -14,10 +14,14 @@ STEPS = {
 }
 
 
+CODES = {0: 0, 1: 1, 2: 130, 3: 5, 4: 2, 5: 3}
+"""Our exit code for each of pytest's; no test at all is undecided, and wrong arguments are a usage error."""
+
+
 def test(arguments: list[str]) -> int:
     """All steps, to the end even if one fails; with arguments, pytest alone."""
     if arguments:
-        return _run(("pytest", *arguments))
+        return CODES.get(_run(("pytest", *arguments)), 5)
 
     failed = []
     for name, command in STEPS.items():

@@ -47,7 +47,7 @@ class Contract:
 
 def contracts_of(module: str) -> tuple[Contract, ...]:
     """The contracts that stand in one module, found without importing it."""
-    source = ROOT.joinpath(*module.split(".")).with_suffix(".py").read_text()
+    source = ROOT.joinpath(*module.split(".")).with_suffix(".py").read_text(encoding="utf-8")
     found = []
     for node in ast.parse(source).body:
         doc = ast.get_docstring(node) if isinstance(node, ast.FunctionDef) else None

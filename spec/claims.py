@@ -6,10 +6,11 @@ open.
 each check names its claims, and `./braid claims --update` writes the other direction.
 """
 
+import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import Enum
 from typing import Any
 
@@ -85,16 +86,38 @@ READING_ID = re.compile(r"\b\d{3}-READ-\d{2,3}\b")
 
 
 def parse(text: str) -> Ledger:
-    """The ledger in a TOML text; a malformed entry is refused with its id."""
+    """
+    The ledger in a TOML text; a malformed entry is refused with its id.
+
+    Whatever is not known is refused too, because a rewrite would lose it.
+    """
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as broken:
         raise Refused(Reason.RECORD_MALFORMED, f"the ledger is not TOML: {broken}") from broken
+    if set(document) != {"seeds", "claim", "reading"}:
+        raise Refused(
+            Reason.RECORD_MALFORMED, "the ledger has the tables seeds, claim and reading, and no other"
+        )
+    seeds = document["seeds"]
+    if not isinstance(seeds, dict):
+        raise Refused(Reason.RECORD_MALFORMED, "seeds is not a table")
     return Ledger(
-        tuple(document.get("seeds", {}).items()),
-        tuple(map(_claim, document.get("claim", ()))),
-        tuple(map(_reading, document.get("reading", ()))),
+        tuple((number, str(file)) for number, file in seeds.items()),
+        tuple(map(_claim, _entries(document, "claim", Claim))),
+        tuple(map(_reading, _entries(document, "reading", Reading))),
     )
+
+
+def _entries(document: Mapping[str, Any], name: str, of: type[Claim] | type[Reading]) -> list[dict[str, Any]]:
+    entries = document[name]
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise Refused(Reason.RECORD_MALFORMED, f"{name} is not a list of tables")
+    known = {field.name for field in fields(of)}
+    for entry in entries:
+        if strange := set(entry) - known:
+            raise Refused(Reason.RECORD_MALFORMED, f"{name} {entry.get('id', '?')}: what is {min(strange)}?")
+    return entries
 
 
 def format_ledger(ledger: Ledger) -> str:
@@ -199,7 +222,7 @@ def _reading(entry: Mapping[str, Any]) -> Reading:
 
 
 def _text(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _list(texts: tuple[str, ...]) -> str:

@@ -8,7 +8,7 @@ from enum import Enum
 
 from spec.layout import SegmentInfo, SegmentLayout, SegmentState, layout_of, served_as
 from spec.names import RegularName, SegmentName, TopicName, scalable_identity
-from spec.ranges import equal_slices
+from spec.ranges import HASH_COUNT, equal_slices
 from spec.refusals import Reason, Refused
 from spec.routing import Routing, TopicView
 
@@ -25,6 +25,7 @@ STATUS = {
     Reason.NAME_IS_A_PARTITION: CONFLICT,
     Reason.ALREADY_SCALABLE: CONFLICT,
     Reason.V4_CLIENTS_ATTACHED: CONFLICT,
+    Reason.SEGMENT_COUNT_OUT_OF_RANGE: CONFLICT,
     Reason.TOPIC_MIGRATED: GONE,
 }
 """
@@ -150,6 +151,8 @@ def precheck(topic: RegularTopic | None, scalable: bool, enabled: bool = True) -
         raise Refused(Reason.ALREADY_SCALABLE, str(topic.name))
     if topic.v4_connections:
         raise Refused(Reason.V4_CLIENTS_ATTACHED, f"{topic.v4_connections} of them")
+    if topic.ledger_count > HASH_COUNT:
+        raise Refused(Reason.SEGMENT_COUNT_OUT_OF_RANGE, f"{topic.partitions} partitions")
     return topic
 
 
@@ -166,7 +169,7 @@ def look_up(
     identity = scalable_identity(name)
     if scalable is not None:
         return TopicView(identity, scalable, Routing.RANGE)
-    if isinstance(name, TopicName) or regular is None:
+    if isinstance(name, TopicName) or regular is None or regular.name != name:
         raise Refused(Reason.TOPIC_NOT_FOUND, str(name))
     return synthetic_view(regular)
 

@@ -67,7 +67,10 @@ def test_an_unknown_claim_is_a_usage_error() -> None:
     done = run(app, ["claims", "468-NONSENSE"])
 
     assert done.exit_code == 2
-    assert "no claim or reading starts with 468-NONSENSE" in done.stderr
+    assert "no claim or reading starts with '468-NONSENSE'" in done.stderr
+    assert "468-SPLIT" in done.stderr
+    assert run(app, ["claims", "468-SPLIT-01", "468-NONSENSE"]).exit_code == 2
+    assert run(app, ["claims", ""]).exit_code == 2
 
 
 def test_a_stale_ledger_is_reported_and_update_mends_it(copy: Path) -> None:
@@ -80,9 +83,17 @@ def test_a_stale_ledger_is_reported_and_update_mends_it(copy: Path) -> None:
 
 
 def test_a_broken_ledger_is_a_clear_error(copy: Path) -> None:
-    copy.write_text("[[claim]]\nid = 3")
+    for broken in (b"[[claim]]\nid = 3", b"claim = 3", b"\xff", b"", b"seeds = 1\nclaim = []\nreading = [1]"):
+        copy.write_bytes(broken)
 
-    done = run(app, ["claims"])
+        done = run(app, ["claims", "--update"])
 
-    assert done.exit_code == 2
-    assert "the ledger cannot be read" in done.stderr
+        assert done.exit_code == 2
+        assert "the ledger cannot be read" in done.stderr
+        assert copy.read_bytes() == broken
+
+
+def test_one_area_as_json() -> None:
+    answer = json.loads(run(app, ["claims", "468-SPLIT", "--json"]).stdout)
+
+    assert {claim["id"][:9] for claim in answer["claims"]} == {"468-SPLIT"}

@@ -111,3 +111,56 @@ def test_progress_renews_its_line_in_a_terminal(
     progress.close()
 
     assert "1/2 checks  one" in capsys.readouterr().err
+
+
+def test_it_never_runs_the_code_of_the_folder_it_is_called_from(tmp_path: Path) -> None:
+    (tmp_path / "cli").mkdir()
+    (tmp_path / "cli" / "__init__.py").touch()
+    (tmp_path / "cli" / "__main__.py").write_text('print("somebody else")')
+
+    assert "somebody else" not in braid("--help", cwd=tmp_path).stdout
+
+
+def test_a_reader_that_goes_away_is_no_verdict() -> None:
+    for arguments in ("claims --readings", "claims --json"):
+        command = f"{BRAID} {arguments} | head -c 1 >/dev/null; echo ${{PIPESTATUS[0]}}"
+        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+
+        assert done.stdout == "141\n"
+        assert done.stderr == ""
+
+
+def test_a_defect_is_told_even_where_nothing_can_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".braid").touch()
+    monkeypatch.setattr(front, "ROOT", tmp_path)
+
+    assert front.keep("the story") == "the story"
+
+
+@pytest.mark.parametrize(("pytests", "ours"), [(0, 0), (1, 1), (2, 130), (3, 5), (4, 2), (5, 3), (77, 5)])
+def test_exit_codes_of_pytest_become_ours(monkeypatch: pytest.MonkeyPatch, pytests: int, ours: int) -> None:
+    monkeypatch.setattr(command, "_run", lambda command: pytests)
+
+    assert command.test(["-k", "x"]) == ours
+
+
+def test_an_environment_of_another_place_is_made_anew(tmp_path: Path) -> None:
+    (tmp_path / "braid").write_text(BRAID.read_text())
+    (tmp_path / "braid").chmod(0o755)
+    (tmp_path / "requirements.lock").touch()
+    python = tmp_path / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.symlink_to(sys.executable)
+    (tmp_path / ".venv" / "origin").write_text("/somewhere/else\n")
+
+    done = subprocess.run(
+        [tmp_path / "braid"],
+        env=os.environ | {"BRAID_PYTHON": "false"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, "Python 3.11 or newer is needed" in done.stderr) == (2, True)

@@ -62,3 +62,10 @@ def test_an_unknown_module_is_a_usage_error() -> None:
 
     assert done.exit_code == 2
     assert "there is no module spec.rangess" in done.stderr
+
+
+def test_nothing_to_change_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "run", lambda mutants, processes, tell: mutants)
+    monkeypatch.setattr(command, "mutants_of", lambda module: iter([]))
+
+    assert run(app, ["mutants", "ranges"]).exit_code == 3

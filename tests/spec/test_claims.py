@@ -5,9 +5,13 @@ import pytest
 from spec.claims import Claim, Kind, Ledger, Reading, Sort, flaws, format_ledger, linked, parse
 from spec.refusals import Reason, Refused
 
-CLAIM = Claim("468-SPLIT-01", ("000",), "Split", Kind.PROTOCOL, 'It says "so" \\ thus.', ("law:a",))
+CLAIM = Claim(
+    "468-SPLIT-01", ("000",), "Split", Kind.PROTOCOL, 'It says "so" \\ thus,\nand\t\x7f more.', ("law:a",)
+)
 READING = Reading("468-READ-01", Sort.SILENCE, ("468-SPLIT-01",), "Nobody says.", "We do.")
 LEDGER = Ledger((("000", "000_x.txt"),), (CLAIM,), (READING,))
+ONE_CLAIM = 'seeds = {}\nreading = []\n[[claim]]\nid = "468-A-01"'
+ONE_READING = 'seeds = {}\nclaim = []\n[[reading]]\nid = "468-READ-01"'
 CHECKS = {"law:a": ("468-SPLIT-01",)}
 
 
@@ -85,10 +89,16 @@ def test_a_reading_is_about_claims_that_exist() -> None:
     "text",
     [
         "not toml",
-        '[[claim]]\nid = "468-A-01"',
-        '[[claim]]\nid = "468-A-01"\nseeds = ["000"]\nsection = ""\nkind = "gossip"\nsays = ""',
-        '[[reading]]\nid = "468-READ-01"\nsort = "rumour"\nclaims = []\nproblem = ""\nreading = ""',
-        '[[reading]]\nid = "468-READ-01"',
+        "",
+        "seeds = 1\nclaim = []\nreading = []",
+        "seeds = {}\nclaim = 3\nreading = []",
+        "seeds = {}\nclaim = [3]\nreading = []",
+        'seeds = {}\nclaim = [{id = "468-A-01", pendng = "luck"}]\nreading = []',
+        "seeds = {}\nclaim = []\nreadings = []",
+        ONE_CLAIM,
+        ONE_CLAIM + '\nseeds = ["000"]\nsection = ""\nkind = "gossip"\nsays = ""',
+        ONE_READING,
+        ONE_READING + '\nsort = "rumour"\nclaims = []\nproblem = ""\nreading = ""',
     ],
 )
 def test_a_malformed_ledger_is_refused(text: str) -> None:

@@ -11,7 +11,6 @@ from spec.migration import (
     SERVER_ERROR,
     STATUS,
     Client,
-    MigrationOrigin,
     RegularTopic,
     guard_v4_lookup,
     ledger_of,
@@ -295,7 +294,17 @@ def test_each_generation_has_its_own_lookup() -> None:
     }
 
 
-@pytest.mark.claims("475-ORIGIN-02")
-def test_the_origin_is_the_name_and_the_partition_count() -> None:
-    origin = MigrationOrigin(X, 0)
-    assert (str(origin.topic), origin.partitions) == ("persistent://t/n/x", 0)
+def test_a_topic_with_more_partitions_than_hashes_is_not_migrated() -> None:
+    most = RegularTopic(RegularName("t", "n", "x"), 65536)
+
+    assert precheck(most, scalable=False) == most
+    with pytest.raises(Refused) as refusal:
+        precheck(RegularTopic(most.name, 65537), scalable=False)
+    assert refusal.value.reason is Reason.SEGMENT_COUNT_OUT_OF_RANGE
+    assert STATUS[refusal.value.reason] == 409
+
+
+def test_another_topic_answers_no_lookup() -> None:
+    with pytest.raises(Refused) as refusal:
+        look_up(RegularName("t", "n", "y"), None, RegularTopic(RegularName("t", "n", "x"), 2))
+    assert refusal.value.reason is Reason.TOPIC_NOT_FOUND
