@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from cli.console import ROOT, error
+from cli.console import ROOT, err, error
 
 Json = Annotated[
     bool, typer.Option("--json", help="Print one JSON object on standard output, and nothing else.")
@@ -34,6 +34,8 @@ def check(
     json: Json = False,
 ) -> None:
     """Check the specification: laws on generated values, contracts on all paths."""
+    if not json:
+        err.print("collecting laws and contracts ...")
     from cli.check import check as command
 
     raise typer.Exit(command(names or [], examples, seed, each, json))
