@@ -93,7 +93,7 @@ def test_a_reading_is_about_claims_that_exist() -> None:
         "seeds = 1\nclaim = []\nreading = []",
         "seeds = {}\nclaim = 3\nreading = []",
         "seeds = {}\nclaim = [3]\nreading = []",
-        'seeds = {}\nclaim = [{id = "468-A-01", pendng = "luck"}]\nreading = []',
+        ONE_CLAIM + '\nseeds = ["000"]\nsection = ""\nkind = "value"\nsays = ""\npendng = "controller"',
         "seeds = {}\nclaim = []\nreadings = []",
         ONE_CLAIM,
         ONE_CLAIM + '\nseeds = ["000"]\nsection = ""\nkind = "gossip"\nsays = ""',

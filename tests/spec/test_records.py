@@ -458,3 +458,12 @@ def test_the_form_of_a_record_is_not_its_soundness() -> None:
 
     assert lonely.segment(3).range == HashRange(0, 16383) != FULL_RANGE
     assert flaws(lonely) != ()
+
+
+@pytest.mark.claims("473-OP-05")
+def test_an_operation_names_a_segment_and_no_regular_topic() -> None:
+    named = '{{"kind": "write", "segment": "{}", "position": "1:2"}}'
+
+    assert OPERATION.decode(named.format("segment://t/n/x/0000-7fff-1"))
+    with pytest.raises(Refused, match="expected the name of a segment: persistent://t/n/x"):
+        OPERATION.decode(named.format("persistent://t/n/x"))
