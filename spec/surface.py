@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from spec.authorization import Operation
+from spec.autoscale import SUPPRESSION_COUNTERS, Why
 from spec.layout import SegmentState
 from spec.migration import NO_CONTENT
 from spec.policy import BROKER_PROPERTIES
@@ -279,13 +280,13 @@ METRICS = (
     Metric("pulsar_scalable_topic_auto_splits_total", MetricKind.COUNTER, "automatic splits", per_topic=True),
     Metric("pulsar_scalable_topic_auto_merges_total", MetricKind.COUNTER, "automatic merges", per_topic=True),
     Metric(
-        "pulsar_scalable_topic_split_suppressed_max_segments_total",
+        SUPPRESSION_COUNTERS[Why.AT_MAX_SEGMENTS],
         MetricKind.COUNTER,
         "splits withheld because of maxSegments",
         per_topic=True,
     ),
     Metric(
-        "pulsar_scalable_topic_merge_suppressed_max_depth_total",
+        SUPPRESSION_COUNTERS[Why.TOO_MANY_MERGES],
         MetricKind.COUNTER,
         "merges withheld because of maxDagDepth",
         per_topic=True,
