@@ -125,3 +125,7 @@ def test_the_load_record_is_the_only_record_that_auto_scaling_adds() -> None:
 
     assert {kind.__name__ for kind in get_args(Address)} == before | transactions | {"SegmentLoadAt"}
     assert path_of(SegmentLoadAt(TopicName("t", "n", "x"), 3)) == "/topics/t/n/x/segments/3/load"
+
+
+def test_a_quiet_segment_has_no_rate_at_all() -> None:
+    assert Rates(0, 0, 0, 0) == QUIET
