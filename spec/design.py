@@ -50,3 +50,6 @@ HARDENED = Design(
     merge_weighs_the_sum=True,
     split_skips_single_hashes=True,
 )
+
+NAMED = {"AS_WRITTEN": AS_WRITTEN, "HARDENED": HARDENED}
+"""The designs that can be asked for by name."""
