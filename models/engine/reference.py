@@ -19,6 +19,7 @@ from models.engine.result import (
     Trace,
     blank,
     breach_of,
+    stop_here,
 )
 from spec.machine import Property, Sort
 from spec.world import Model, State, World
@@ -54,7 +55,7 @@ class Search:
                 break
             frontier = self.next_level(frontier)
             if result.breaches:
-                result.levels.append(len(frontier))
+                result.levels += [len(frontier)] if frontier else []
                 break
         result.states = len(self.parents)
         result.seconds = time.perf_counter() - self.started
@@ -127,14 +128,7 @@ class Search:
 
     def exhausted(self) -> bool:
         """Whether a limit says that this is enough."""
-        limits, result = self.limits, self.result
-        if limits.depth is not None and result.depth >= limits.depth:
-            result.cut = f"depth {limits.depth} reached"
-        elif limits.states is not None and result.states >= limits.states:
-            result.cut = f"{limits.states:,} states reached"
-        elif limits.seconds is not None and time.perf_counter() - self.started > limits.seconds:
-            result.cut = f"{limits.seconds:g} seconds are over"
-        return bool(result.cut)
+        return stop_here(self.limits, self.result, time.perf_counter() - self.started)
 
     def standing(self, frontier: int, done: int) -> Standing:
         result = self.result

@@ -150,6 +150,17 @@ def breach_of(check: Property | str, label: str, sentences: tuple[str, ...], tra
     return Breach(check.name, check.ids, sentences, trace)
 
 
+def stop_here(limits: Limits, result: Result, seconds: float) -> bool:
+    """Whether a limit says that this is enough; the result then says which."""
+    if limits.depth is not None and result.depth >= limits.depth:
+        result.cut = f"depth {limits.depth} reached"
+    elif limits.states is not None and result.states >= limits.states:
+        result.cut = f"{limits.states:,} states reached"
+    elif limits.seconds is not None and seconds > limits.seconds:
+        result.cut = f"{limits.seconds:g} seconds are over"
+    return bool(result.cut)
+
+
 class NotReplayable(Exception):
     """A trace does not fit the world: the world, its bounds or its design have changed since."""
 

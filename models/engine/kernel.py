@@ -1,0 +1,532 @@
+"""
+The compiled inner loops: walk rows through learned decision trees, fingerprint, insert, materialise.
+
+Nothing here knows what an action means. A row is a few 64-bit words with every variable's value id packed
+into some bits of one word; a decision tree asks for one variable after another and ends in a leaf; a leaf has
+alternatives, an alternative is a list of (place, new value id). What a tree does not know yet is a miss, and
+its row is handed back to Python.
+
+The fingerprint of a state is the exclusive-or over all places of a random word for (place, value). So a
+successor's fingerprint needs only the places that were written, and two given states collide with
+probability 2**-64, whatever they look like. With symmetry there is one such word per renaming, and the
+smallest of the fingerprints under all renamings stands for the whole orbit.
+"""
+
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).resolve().parents[2] / ".braid" / "kernels"))
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+Array = np.ndarray[Any, Any]
+
+FALSE, TRUE = 1, 2
+"""The leaves of a predicate."""
+
+STUCK, FAILED = -1, -2
+"""What is noted of a row besides the numbers of predicates: nothing can happen, an action failed."""
+
+EXPAND, REST, LOOK = 0, 1, 2
+"""What to do with a row: let things happen in it, let the rest happen after a reduction, only check it."""
+
+MISSES, HITS, TRANSITIONS, EDGE = 0, 1, 2, 3
+"""What is counted in `totals`."""
+
+AHEAD = 24
+"""How many candidates ahead the slots of the visited set are asked for."""
+
+U0, U1, U32 = np.uint64(0), np.uint64(1), np.uint64(32)
+LOW = np.uint64(0xFFFFFFFF)
+
+
+class Program(NamedTuple):
+    """Everything that was learned, as arrays."""
+
+    offset: Array
+    """By place: where its values begin in the tables over all (place, value)."""
+    random: Array
+    """By (place, value), then renaming: the word that stands for it in fingerprints."""
+    first: Array
+    """By (place, value): which actions look at this place first and are not disabled by it, from and to."""
+    go_on: Array
+    """For each of these, the node or leaf (negative) to go on with."""
+    roots: Array
+    """The places that some action looks at first."""
+    node: Array
+    """By node: the place that it asks for, where its children begin, how many there are."""
+    child: Array
+    """Children for the first value ids: a node, a leaf (negative), or 0 if nothing is known."""
+    hash_key: Array
+    hash_child: Array
+    """Children for the other value ids, by node << 32 | value."""
+    leaf: Array
+    """By leaf: its alternatives, from and to, and its instance."""
+    way: Array
+    """By alternative: its writes, from and to, and its move (see `Knowledge.move`), negative if it failed."""
+    write: Array
+    """Place and value id."""
+    watch: Array
+    """By place: which state predicates may change when it is written, a bit each."""
+    predicate: Array
+    """The roots of the state predicates that are still of interest, 0 for the others."""
+    step: Array
+    final: Array
+    within: Array
+    """Roots of step predicates, of final predicates, of `within`; empty where there is no such question."""
+    packing: Array
+    """By place: word, shift, mask."""
+    bring: Array
+    """By leaf: the instances that a reduced set with this one must contain, a bit each; empty without it."""
+    hidden: Array
+    """By leaf: whether no property could notice what it does."""
+    blocked: Array
+    """By instance: the same for an action that is disabled by the first place that it reads."""
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _prefetch(typing: Any, array: Any, index: Any) -> Any:
+    """Ask for a cache line before it is needed."""
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        made = context.make_array(signature.args[0])(context, builder, arguments[0])
+        element = builder.gep(made.data, [arguments[1]])
+        byte = builder.bitcast(element, ir.IntType(8).as_pointer())
+        number = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte.type, number, number, number])
+        ask = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        builder.call(ask, [byte, number(1), number(3), number(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), build
+
+
+def _compiled(function: Any) -> Any:
+    return njit(cache=True, nogil=True, error_model="numpy")(function)
+
+
+@_compiled
+def _mixed(key: Any) -> Any:
+    key = (key ^ (key >> np.uint64(33))) * np.uint64(0xFF51AFD7ED558CCD)
+    return key ^ (key >> np.uint64(29))
+
+
+@_compiled
+def descend(p: Program, node: int, value: int) -> int:
+    """The child of a node for a value: another node, a leaf (negative), or 0 if it is not known."""
+    if value < p.node[node, 2]:
+        return p.child[p.node[node, 1] + value]
+    key = (np.uint64(node) << U32) | np.uint64(value)
+    mask = np.uint64(len(p.hash_key) - 1)
+    place = _mixed(key) & mask
+    while True:
+        found = p.hash_key[place]
+        if found == key:
+            return p.hash_child[place]
+        if found == U0:
+            return 0
+        place = (place + U1) & mask
+
+
+@_compiled
+def hash_insert(keys: Array, children: Array, node: int, value: int, child: int) -> None:
+    """Remember a child for a large value id; the table must have room."""
+    key = (np.uint64(node) << U32) | np.uint64(value)
+    mask = np.uint64(len(keys) - 1)
+    place = _mixed(key) & mask
+    while keys[place] != U0 and keys[place] != key:
+        place = (place + U1) & mask
+    keys[place] = key
+    children[place] = child
+
+
+@_compiled
+def walk(p: Program, node: int, values: Array) -> int:
+    """The leaf to which a row leads from a node; 0 if the tree does not know."""
+    while node > 0:
+        node = descend(p, node, values[p.node[node, 0]])
+    return -node
+
+
+@_compiled
+def unpack(p: Program, row: Array, values: Array) -> None:
+    """The value ids of a packed row."""
+    for place in range(len(p.packing)):
+        word = row[p.packing[place, 0]]
+        values[place] = (word >> np.uint64(p.packing[place, 1])) & np.uint64(p.packing[place, 2])
+
+
+@_compiled
+def repack(old: Array, rows: Array, new: Array, packed: Array) -> None:
+    """Rows packed in one way become rows packed in another."""
+    for i in range(len(rows)):
+        for place in range(len(new)):
+            value = (rows[i, old[place, 0]] >> np.uint64(old[place, 1])) & np.uint64(old[place, 2])
+            packed[i, new[place, 0]] |= value << np.uint64(new[place, 1])
+
+
+@_compiled
+def successor(p: Program, row: Array, way: int, made: Array) -> None:
+    """The row to which an alternative leads."""
+    for word in range(len(row)):
+        made[word] = row[word]
+    for w in range(p.way[way, 0], p.way[way, 1]):
+        place = p.write[w, 0]
+        word, shift = p.packing[place, 0], np.uint64(p.packing[place, 1])
+        kept = made[word] & ~(np.uint64(p.packing[place, 2]) << shift)
+        made[word] = kept | (np.uint64(p.write[w, 1]) << shift)
+
+
+@_compiled
+def unknown(p: Program, row: Array, todo: int, actions: Array, predicates: Array) -> tuple[int, int]:
+    """
+    Which trees do not know a row: -1 - place if no action that begins there was tried with its value, the
+    position in `go_on` of a single action, and the numbers of predicates.
+    """
+    values = np.empty(len(p.packing), np.int64)
+    unpack(p, row, values)
+    n, m = 0, 0
+    for root in p.roots:
+        at = p.offset[root] + values[root]
+        if p.first[at, 0] < 0:
+            actions[n] = -1 - root
+            n += 1
+            continue
+        for i in range(p.first[at, 0], p.first[at, 1]):
+            if walk(p, p.go_on[i], values) == 0:
+                actions[n] = i
+                n += 1
+    for k in range(len(p.predicate)):
+        wanted = (np.uint64(todo) >> np.uint64(min(k, 63))) & U1
+        if wanted and p.predicate[k] > 0 and walk(p, p.predicate[k], values) == 0:
+            predicates[m] = k
+            m += 1
+    return n, m
+
+
+@_compiled
+def _note(hits: Array, seen: Array, totals: Array, code: int, row: int, way: int) -> None:
+    """Remember the first row for which something is to be said."""
+    if not seen[code]:
+        seen[code] = 1
+        n = totals[HITS]
+        hits[n, 0], hits[n, 1], hits[n, 2] = code, row, way
+        totals[HITS] = n + 1
+
+
+@_compiled
+def look(p: Program, values: Array, todo: int, row: int, hits: Array, seen: Array, totals: Array) -> bool:
+    """Check the state predicates that could have changed; false if one of them does not know the row."""
+    known = True
+    for k in range(len(p.predicate)):
+        if p.predicate[k] > 0 and (todo >> np.uint64(min(k, 63))) & U1:
+            leaf = walk(p, p.predicate[k], values)
+            if leaf == TRUE:
+                _note(hits, seen, totals, k, row, 0)
+            elif leaf == 0:
+                known = False
+    return known
+
+
+@_compiled
+def enabled(p: Program, values: Array, leaves: Array) -> int:
+    """The leaves of all actions that can happen; -1 if a tree does not know the row."""
+    n = 0
+    for root in p.roots:
+        at = p.offset[root] + values[root]
+        begin = p.first[at, 0]
+        if begin < 0:
+            return -1
+        for i in range(begin, p.first[at, 1]):
+            leaf = walk(p, p.go_on[i], values)
+            if leaf == 0:
+                return -1
+            leaves[n] = leaf
+            n += 1
+    return n
+
+
+@_compiled
+def _steps_known(
+    p: Program, values: Array, leaves: Array, n: int, row: int, hits: Array, seen: Array, totals: Array
+) -> bool:
+    """Check the step predicates on everything that can happen; false if one of them does not know."""
+    size = len(p.packing)
+    known = True
+    for place in range(size):
+        values[size + place] = values[place]
+    for i in range(n):
+        for way in range(p.leaf[leaves[i], 0], p.leaf[leaves[i], 1]):
+            for w in range(p.way[way, 0], p.way[way, 1]):
+                values[size + p.write[w, 0]] = p.write[w, 1]
+            for k in range(len(p.step)):
+                leaf = walk(p, p.step[k], values)
+                if leaf == TRUE:
+                    _note(hits, seen, totals, len(p.predicate) + k, row, way)
+                elif leaf == 0:
+                    known = False
+            for w in range(p.way[way, 0], p.way[way, 1]):
+                values[size + p.write[w, 0]] = values[p.write[w, 0]]
+    return known
+
+
+@_compiled
+def _is_final(p: Program, values: Array) -> int:
+    """Whether a state may be the last; 0 if a tree does not know."""
+    verdict = FALSE
+    for k in range(len(p.final)):
+        leaf = walk(p, p.final[k], values)
+        if leaf == TRUE:
+            return TRUE
+        if leaf == 0:
+            verdict = 0
+    return verdict
+
+
+@_compiled
+def _reduced_set(
+    p: Program, leaves: Array, n: int, current: Array, chosen: Array, queue: Array, best: Array
+) -> int:
+    """
+    A stubborn set of instances, as small as it gets from one seed each, as flags in `best`; 0 if there is none.
+
+    `current` has the leaf of every instance that is not disabled by its first read, else 0. Whatever could
+    change what a member reads, or notice what it writes, comes along; a set whose enabled members a property
+    could notice is no good.
+    """
+    smallest, size = n, len(current)
+    for seed in range(n):
+        leaf = leaves[seed]
+        if p.leaf[leaf, 0] == p.leaf[leaf, 1] or not p.hidden[leaf]:
+            continue
+        chosen[:] = 0
+        head, tail, count, good = 0, 1, 0, True
+        queue[0] = p.leaf[leaf, 2]
+        chosen[queue[0]] = 1
+        while head < tail and good:
+            member = queue[head]
+            head += 1
+            at = current[member]
+            if at and p.leaf[at, 0] < p.leaf[at, 1]:
+                count += 1
+                good = p.hidden[at] != 0 and count < smallest
+            for word in range(p.blocked.shape[1]):
+                bits = p.bring[at, word] if at else p.blocked[member, word]
+                base = word * 64
+                while bits:
+                    low = bits & (~bits + U1)
+                    number = base
+                    probe = low
+                    while probe > U1:
+                        probe >>= U1
+                        number += 1
+                    bits ^= low
+                    if number < size and not chosen[number]:
+                        chosen[number] = 1
+                        queue[tail] = number
+                        tail += 1
+        if good and count < smallest:
+            smallest = count
+            best[:] = chosen
+            if count == 1:
+                break
+    return smallest if smallest < n else 0
+
+
+@_compiled
+def expand(
+    p: Program,
+    rows: Array,
+    prints: Array,
+    todo: Array,
+    begin: int,
+    end: int,
+    mode: int,
+    candidates: Array,
+    counts: Array,
+    misses: Array,
+    hits: Array,
+    seen: Array,
+    fired: Array,
+    totals: Array,
+    reduced: Array,
+) -> int:
+    """
+    Check rows and let everything happen in them; candidates go to the owners of their fingerprints.
+
+    A row that some tree does not know is noted as a miss and otherwise left alone. Returns the row before
+    which a bucket ran out of room, or `end`.
+    """
+    size, instances = len(p.packing), len(fired)
+    values = np.empty(2 * size, np.int64)
+    leaves = np.empty(instances + 1, np.int64)
+    current = np.zeros(instances, np.int64)
+    chosen = np.zeros(instances, np.uint8)
+    best = np.zeros(instances, np.uint8)
+    queue = np.empty(instances + 1, np.int64)
+    owners = np.uint64(len(counts) - 1)
+    renamings = prints.shape[1]
+    room = candidates.shape[1]
+    fullest = counts.max()
+    partial = len(p.bring) > 0
+
+    for row in range(begin, end):
+        unpack(p, rows[row], values)
+        known = True
+        if todo[row] and mode != REST:
+            known = look(p, values, todo[row], row, hits, seen, totals)
+        if mode == LOOK:
+            if not known:
+                misses[totals[MISSES]] = row
+                totals[MISSES] += 1
+            continue
+        if len(p.within):
+            inside = walk(p, p.within[0], values)
+            if inside == FALSE and known:
+                totals[EDGE] += 1
+                continue
+            known = known and inside != 0
+        n = enabled(p, values, leaves)
+        if known and n >= 0 and len(p.step) and mode != REST:
+            known = _steps_known(p, values, leaves, n, row, hits, seen, totals)
+        ways = 0
+        for i in range(n):
+            ways += p.leaf[leaves[i], 1] - p.leaf[leaves[i], 0]
+        if known and n >= 0 and ways == 0 and len(p.final):
+            last = _is_final(p, values)
+            if last == FALSE:
+                _note(hits, seen, totals, STUCK, row, 0)
+            known = last != 0
+        if n < 0 or not known:
+            misses[totals[MISSES]] = row
+            totals[MISSES] += 1
+            continue
+        if fullest + ways > room:
+            return row
+
+        some = False
+        if partial and n > 1:
+            current[:] = 0
+            for i in range(n):
+                current[p.leaf[leaves[i], 2]] = leaves[i]
+            some = _reduced_set(p, leaves, n, current, chosen, queue, best) > 0
+            reduced[row] = some
+        for i in range(n):
+            leaf = leaves[i]
+            if some and (best[p.leaf[leaf, 2]] != 0) == (mode == REST):
+                continue
+            fired[p.leaf[leaf, 2]] += p.leaf[leaf, 1] - p.leaf[leaf, 0]
+            totals[TRANSITIONS] += p.leaf[leaf, 1] - p.leaf[leaf, 0]
+            for way in range(p.leaf[leaf, 0], p.leaf[leaf, 1]):
+                if p.way[way, 2] < 0:
+                    _note(hits, seen, totals, FAILED, row, way)
+                if p.way[way, 0] == p.way[way, 1]:
+                    continue
+                least = ~U0
+                for g in range(renamings):
+                    found = prints[row, g]
+                    for w in range(p.way[way, 0], p.way[way, 1]):
+                        place = p.write[w, 0]
+                        base = p.offset[place]
+                        found ^= p.random[(base + values[place]) * renamings + g]
+                        found ^= p.random[(base + p.write[w, 1]) * renamings + g]
+                    least = min(least, found)
+                owner = least & owners
+                at = counts[owner]
+                candidates[owner, at, 0] = least
+                candidates[owner, at, 1] = (np.uint64(row) << U32) | np.uint64(way)
+                counts[owner] = at + 1
+                fullest = max(fullest, at + 1)
+    return end
+
+
+@_compiled
+def slot_of(fingerprint: int, size: int) -> int:
+    """Where a fingerprint would like to stand in a table."""
+    return ((fingerprint >> U32) * np.uint64(size)) >> U32
+
+
+@_compiled
+def insert(table: Array, candidates: Array, count: int, progressed: Array) -> int:
+    """Add fingerprints to a table that has room for all; the new ones move to the front of the candidates."""
+    size = len(table)
+    fresh = 0
+    for c in range(count):
+        if c + AHEAD < count:
+            _prefetch(table, np.int64(slot_of(candidates[c + AHEAD, 0], size)))
+        mark = candidates[c, 0] | np.uint64(candidates[c, 0] == U0)
+        slot = slot_of(mark, size)
+        while True:
+            found = table[slot]
+            if found == mark:
+                break
+            if found == U0:
+                table[slot] = mark
+                candidates[fresh, 0] = candidates[c, 0]
+                candidates[fresh, 1] = candidates[c, 1]
+                progressed[candidates[c, 1] >> U32] = 1
+                fresh += 1
+                break
+            slot += U1
+            if slot == size:
+                slot = U0
+    return fresh
+
+
+@_compiled
+def move_table(old: Array, new: Array) -> None:
+    """Put every entry of a table into a larger one."""
+    size = len(new)
+    for mark in old:
+        if mark != U0:
+            slot = slot_of(mark, size)
+            while new[slot] != U0:
+                slot += U1
+                if slot == size:
+                    slot = U0
+            new[slot] = mark
+
+
+@_compiled
+def materialise(
+    p: Program,
+    rows: Array,
+    prints: Array,
+    ids: Array,
+    candidates: Array,
+    fresh: Array,
+    at: Array,
+    first: int,
+    last: int,
+    new_rows: Array,
+    new_prints: Array,
+    todo: Array,
+    parents: Array,
+) -> None:
+    """Make the rows of the new candidates of some owners, with fingerprints and where they came from."""
+    renamings = prints.shape[1]
+    for owner in range(first, last):
+        for c in range(fresh[owner]):
+            what = candidates[owner, c, 1]
+            source, way = np.int64(what >> U32), np.int64(what & LOW)
+            to = at[owner] + c
+            successor(p, rows[source], way, new_rows[to])
+            watch = U0
+            for g in range(renamings):
+                new_prints[to, g] = prints[source, g]
+            for w in range(p.way[way, 0], p.way[way, 1]):
+                place, value = p.write[w, 0], p.write[w, 1]
+                watch |= p.watch[place]
+                word = rows[source, p.packing[place, 0]]
+                old = np.int64((word >> np.uint64(p.packing[place, 1])) & np.uint64(p.packing[place, 2]))
+                for g in range(renamings):
+                    new_prints[to, g] ^= p.random[(p.offset[place] + old) * renamings + g]
+                    new_prints[to, g] ^= p.random[(p.offset[place] + value) * renamings + g]
+            todo[to] = watch
+            parents[to, 0] = ids[source]
+            parents[to, 1] = abs(p.way[way, 2])
