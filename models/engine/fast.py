@@ -43,6 +43,7 @@ from spec.world import Alternative, Model, World
 
 OWNERS = 16
 CHUNK = 1 << 15
+RECENT = 1 << 15
 LEARN_AT_ONCE = 64
 FULL = 0.8
 GROWTH = 1.5
@@ -341,7 +342,7 @@ class Search:
 
     def one_more(self, trace: Trace, way: int) -> tuple[Trace, Alternative]:
         """A trace with one more step, by the number of its alternative."""
-        instance, number = self.knowledge.move(abs(int(self.knowledge.program().way[way, 2])))
+        instance, number = self.knowledge.move(int(self.knowledge.program().way[way, 2]))
         alternative = self.model.run(self.model.instances[instance], replay(self.model, trace)[-1]).result[
             number
         ]
@@ -403,12 +404,16 @@ class Worker:
         self.candidates: Array = np.empty((OWNERS, 1 << 10, 2), np.uint64)
         self.counts: Array = np.zeros(OWNERS, np.int64)
         self.fresh: Array = np.zeros(OWNERS, np.int64)
+        self.recent: Array = np.zeros(RECENT, np.uint64)
         self.misses: Array = np.empty(CHUNK, np.int64)
         self.hits: Array = np.empty((codes, 3), np.int64)
         self.seen: Array = np.zeros(codes, np.uint8)
         self.fired: Array = np.zeros(len(search.model.instances), np.int64)
         self.totals: Array = np.zeros(4, np.int64)
         self.reduced: Array = np.zeros(CHUNK, np.uint8)
+        self.values: Array = np.empty(2 * len(search.model.slots), np.int64)
+        self.leaves: Array = np.empty(len(search.model.instances) + 1, np.int64)
+        self.scratch: Array = np.zeros((4, len(search.model.instances)), np.int64)
 
     def expand(self, program: kernel.Program, chunk: Block, begin: int, end: int, mode: int) -> None:
         """Expand some rows of a chunk; a bucket that runs full is made larger."""
@@ -425,12 +430,16 @@ class Worker:
                 mode,
                 self.candidates,
                 self.counts,
+                self.recent,
                 self.misses,
                 self.hits,
                 self.seen,
                 self.fired,
                 self.totals,
                 self.reduced,
+                self.values,
+                self.leaves,
+                self.scratch,
             )
             if begin == end:
                 return

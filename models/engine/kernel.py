@@ -32,6 +32,9 @@ FALSE, TRUE = 1, 2
 STUCK, FAILED = -1, -2
 """What is noted of a row besides the numbers of predicates: nothing can happen, an action failed."""
 
+SEEN, UNSEEN, NO_WRITES, FAILS = 0, 1, 2, 3
+"""Kinds of alternatives: whether it has read all that it writes, writes nothing, or raised an exception."""
+
 EXPAND, REST, LOOK = 0, 1, 2
 """What to do with a row: let things happen in it, let the rest happen after a reduction, only check it."""
 
@@ -41,7 +44,7 @@ MISSES, HITS, TRANSITIONS, EDGE = 0, 1, 2, 3
 AHEAD = 24
 """How many candidates ahead the slots of the visited set are asked for."""
 
-U0, U1, U32 = np.uint64(0), np.uint64(1), np.uint64(32)
+U0, U1, U16, U32 = np.uint64(0), np.uint64(1), np.uint64(16), np.uint64(32)
 LOW = np.uint64(0xFFFFFFFF)
 
 
@@ -68,13 +71,19 @@ class Program(NamedTuple):
     leaf: Array
     """By leaf: its alternatives, from and to, and its instance."""
     way: Array
-    """By alternative: its writes, from and to, and its move (see `Knowledge.move`), negative if it failed."""
+    """By alternative: its writes, from and to, its move, and its kind."""
+    change: Array
+    """By alternative, then renaming: what it does to a fingerprint, if it has read all that it writes."""
     write: Array
     """Place and value id."""
     watch: Array
     """By place: which state predicates may change when it is written, a bit each."""
     predicate: Array
     """The roots of the state predicates that are still of interest, 0 for the others."""
+    looked_at: Array
+    """The places that some state predicate looks at first."""
+    false_by: Array
+    """By (place, value): which state predicates look at this place first and are false by it, a bit each."""
     step: Array
     final: Array
     within: Array
@@ -106,17 +115,36 @@ def _prefetch(typing: Any, array: Any, index: Any) -> Any:
     return types.void(array, types.int64), build
 
 
+@intrinsic  # type: ignore[untyped-decorator]
+def _lowest(typing: Any, bits: Any) -> Any:
+    """The number of the lowest bit that is set."""
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.IntType(1)(1))
+
+    return types.int64(types.uint64), build
+
+
 def _compiled(function: Any) -> Any:
-    return njit(cache=True, nogil=True, error_model="numpy")(function)
+    """
+    Compile without the lock, and without reference counts: every array belongs to the caller, and counting
+    each time one is named would cost more than the work.
+    """
+    return njit(cache=True, nogil=True, error_model="numpy", _nrt=False)(function)
 
 
-@_compiled
+def _inlined(function: Any) -> Any:
+    """Compile a part of a loop: a call would hand over every array of the program."""
+    return njit(cache=True, nogil=True, error_model="numpy", _nrt=False, forceinline=True)(function)
+
+
+@_inlined
 def _mixed(key: Any) -> Any:
     key = (key ^ (key >> np.uint64(33))) * np.uint64(0xFF51AFD7ED558CCD)
     return key ^ (key >> np.uint64(29))
 
 
-@_compiled
+@_inlined
 def descend(p: Program, node: int, value: int) -> int:
     """The child of a node for a value: another node, a leaf (negative), or 0 if it is not known."""
     if value < p.node[node, 2]:
@@ -145,7 +173,7 @@ def hash_insert(keys: Array, children: Array, node: int, value: int, child: int)
     children[place] = child
 
 
-@_compiled
+@_inlined
 def walk(p: Program, node: int, values: Array) -> int:
     """The leaf to which a row leads from a node; 0 if the tree does not know."""
     while node > 0:
@@ -153,7 +181,7 @@ def walk(p: Program, node: int, values: Array) -> int:
     return -node
 
 
-@_compiled
+@_inlined
 def unpack(p: Program, row: Array, values: Array) -> None:
     """The value ids of a packed row."""
     for place in range(len(p.packing)):
@@ -170,7 +198,7 @@ def repack(old: Array, rows: Array, new: Array, packed: Array) -> None:
             packed[i, new[place, 0]] |= value << np.uint64(new[place, 1])
 
 
-@_compiled
+@_inlined
 def successor(p: Program, row: Array, way: int, made: Array) -> None:
     """The row to which an alternative leads."""
     for word in range(len(row)):
@@ -183,15 +211,17 @@ def successor(p: Program, row: Array, way: int, made: Array) -> None:
 
 
 @_compiled
-def unknown(p: Program, row: Array, todo: int, actions: Array, predicates: Array) -> tuple[int, int]:
+def unknown(
+    p: Program, row: Array, todo: int, values: Array, actions: Array, predicates: Array
+) -> tuple[int, int]:
     """
     Which trees do not know a row: -1 - place if no action that begins there was tried with its value, the
     position in `go_on` of a single action, and the numbers of predicates.
     """
-    values = np.empty(len(p.packing), np.int64)
     unpack(p, row, values)
     n, m = 0, 0
-    for root in p.roots:
+    for r in range(len(p.roots)):
+        root = p.roots[r]
         at = p.offset[root] + values[root]
         if p.first[at, 0] < 0:
             actions[n] = -1 - root
@@ -209,7 +239,7 @@ def unknown(p: Program, row: Array, todo: int, actions: Array, predicates: Array
     return n, m
 
 
-@_compiled
+@_inlined
 def _note(hits: Array, seen: Array, totals: Array, code: int, row: int, way: int) -> None:
     """Remember the first row for which something is to be said."""
     if not seen[code]:
@@ -219,25 +249,32 @@ def _note(hits: Array, seen: Array, totals: Array, code: int, row: int, way: int
         totals[HITS] = n + 1
 
 
-@_compiled
+@_inlined
 def look(p: Program, values: Array, todo: int, row: int, hits: Array, seen: Array, totals: Array) -> bool:
     """Check the state predicates that could have changed; false if one of them does not know the row."""
     known = True
-    for k in range(len(p.predicate)):
-        if p.predicate[k] > 0 and (todo >> np.uint64(min(k, 63))) & U1:
-            leaf = walk(p, p.predicate[k], values)
-            if leaf == TRUE:
-                _note(hits, seen, totals, k, row, 0)
-            elif leaf == 0:
-                known = False
+    for i in range(len(p.looked_at)):
+        place = p.looked_at[i]
+        todo &= ~p.false_by[p.offset[place] + values[place]]
+    while todo:
+        bit = _lowest(todo)
+        todo &= todo - U1
+        for k in range(bit, len(p.predicate) if bit == 63 else bit + 1):
+            if p.predicate[k] > 0:
+                leaf = walk(p, p.predicate[k], values)
+                if leaf == TRUE:
+                    _note(hits, seen, totals, k, row, 0)
+                elif leaf == 0:
+                    known = False
     return known
 
 
-@_compiled
+@_inlined
 def enabled(p: Program, values: Array, leaves: Array) -> int:
     """The leaves of all actions that can happen; -1 if a tree does not know the row."""
     n = 0
-    for root in p.roots:
+    for r in range(len(p.roots)):
+        root = p.roots[r]
         at = p.offset[root] + values[root]
         begin = p.first[at, 0]
         if begin < 0:
@@ -251,7 +288,7 @@ def enabled(p: Program, values: Array, leaves: Array) -> int:
     return n
 
 
-@_compiled
+@_inlined
 def _steps_known(
     p: Program, values: Array, leaves: Array, n: int, row: int, hits: Array, seen: Array, totals: Array
 ) -> bool:
@@ -275,7 +312,7 @@ def _steps_known(
     return known
 
 
-@_compiled
+@_inlined
 def _is_final(p: Program, values: Array) -> int:
     """Whether a state may be the last; 0 if a tree does not know."""
     verdict = FALSE
@@ -288,7 +325,7 @@ def _is_final(p: Program, values: Array) -> int:
     return verdict
 
 
-@_compiled
+@_inlined
 def _reduced_set(
     p: Program, leaves: Array, n: int, current: Array, chosen: Array, queue: Array, best: Array
 ) -> int:
@@ -304,7 +341,8 @@ def _reduced_set(
         leaf = leaves[seed]
         if p.leaf[leaf, 0] == p.leaf[leaf, 1] or not p.hidden[leaf]:
             continue
-        chosen[:] = 0
+        for i in range(size):
+            chosen[i] = 0
         head, tail, count, good = 0, 1, 0, True
         queue[0] = p.leaf[leaf, 2]
         chosen[queue[0]] = 1
@@ -319,20 +357,16 @@ def _reduced_set(
                 bits = p.bring[at, word] if at else p.blocked[member, word]
                 base = word * 64
                 while bits:
-                    low = bits & (~bits + U1)
-                    number = base
-                    probe = low
-                    while probe > U1:
-                        probe >>= U1
-                        number += 1
-                    bits ^= low
+                    number = base + _lowest(bits)
+                    bits &= bits - U1
                     if number < size and not chosen[number]:
                         chosen[number] = 1
                         queue[tail] = number
                         tail += 1
         if good and count < smallest:
             smallest = count
-            best[:] = chosen
+            for i in range(size):
+                best[i] = chosen[i]
             if count == 1:
                 break
     return smallest if smallest < n else 0
@@ -349,30 +383,30 @@ def expand(
     mode: int,
     candidates: Array,
     counts: Array,
+    recent: Array,
     misses: Array,
     hits: Array,
     seen: Array,
     fired: Array,
     totals: Array,
     reduced: Array,
+    values: Array,
+    leaves: Array,
+    scratch: Array,
 ) -> int:
     """
     Check rows and let everything happen in them; candidates go to the owners of their fingerprints.
 
-    A row that some tree does not know is noted as a miss and otherwise left alone. Returns the row before
-    which a bucket ran out of room, or `end`.
+    A row that some tree does not know is noted as a miss and otherwise left alone. What was sent lately is
+    not sent again. Returns the row before which a bucket ran out of room, or `end`.
     """
-    size, instances = len(p.packing), len(fired)
-    values = np.empty(2 * size, np.int64)
-    leaves = np.empty(instances + 1, np.int64)
-    current = np.zeros(instances, np.int64)
-    chosen = np.zeros(instances, np.uint8)
-    best = np.zeros(instances, np.uint8)
-    queue = np.empty(instances + 1, np.int64)
-    owners = np.uint64(len(counts) - 1)
+    current, chosen, best, queue = scratch[0], scratch[1], scratch[2], scratch[3]
+    owners, remembered = np.uint64(len(counts) - 1), np.uint64(len(recent) - 1)
     renamings = prints.shape[1]
     room = candidates.shape[1]
-    fullest = counts.max()
+    fullest = 0
+    for owner in range(len(counts)):
+        fullest = max(fullest, counts[owner])
     partial = len(p.bring) > 0
 
     for row in range(begin, end):
@@ -411,7 +445,8 @@ def expand(
 
         some = False
         if partial and n > 1:
-            current[:] = 0
+            for i in range(len(current)):
+                current[i] = 0
             for i in range(n):
                 current[p.leaf[leaves[i], 2]] = leaves[i]
             some = _reduced_set(p, leaves, n, current, chosen, queue, best) > 0
@@ -423,19 +458,24 @@ def expand(
             fired[p.leaf[leaf, 2]] += p.leaf[leaf, 1] - p.leaf[leaf, 0]
             totals[TRANSITIONS] += p.leaf[leaf, 1] - p.leaf[leaf, 0]
             for way in range(p.leaf[leaf, 0], p.leaf[leaf, 1]):
-                if p.way[way, 2] < 0:
-                    _note(hits, seen, totals, FAILED, row, way)
-                if p.way[way, 0] == p.way[way, 1]:
+                kind = p.way[way, 3]
+                if kind >= NO_WRITES:
+                    if kind == FAILS:
+                        _note(hits, seen, totals, FAILED, row, way)
                     continue
                 least = ~U0
                 for g in range(renamings):
-                    found = prints[row, g]
-                    for w in range(p.way[way, 0], p.way[way, 1]):
-                        place = p.write[w, 0]
-                        base = p.offset[place]
-                        found ^= p.random[(base + values[place]) * renamings + g]
-                        found ^= p.random[(base + p.write[w, 1]) * renamings + g]
+                    found = prints[row, g] ^ p.change[way * renamings + g]
+                    if kind == UNSEEN:
+                        for w in range(p.way[way, 0], p.way[way, 1]):
+                            place = p.write[w, 0]
+                            base = p.offset[place]
+                            found ^= p.random[(base + values[place]) * renamings + g]
+                            found ^= p.random[(base + p.write[w, 1]) * renamings + g]
                     least = min(least, found)
+                if recent[(least >> U16) & remembered] == least:
+                    continue
+                recent[(least >> U16) & remembered] = least
                 owner = least & owners
                 at = counts[owner]
                 candidates[owner, at, 0] = least
@@ -445,7 +485,7 @@ def expand(
     return end
 
 
-@_compiled
+@_inlined
 def slot_of(fingerprint: int, size: int) -> int:
     """Where a fingerprint would like to stand in a table."""
     return ((fingerprint >> U32) * np.uint64(size)) >> U32
@@ -482,7 +522,8 @@ def insert(table: Array, candidates: Array, count: int, progressed: Array) -> in
 def move_table(old: Array, new: Array) -> None:
     """Put every entry of a table into a larger one."""
     size = len(new)
-    for mark in old:
+    for i in range(len(old)):
+        mark = old[i]
         if mark != U0:
             slot = slot_of(mark, size)
             while new[slot] != U0:
@@ -518,10 +559,12 @@ def materialise(
             successor(p, rows[source], way, new_rows[to])
             watch = U0
             for g in range(renamings):
-                new_prints[to, g] = prints[source, g]
+                new_prints[to, g] = prints[source, g] ^ p.change[way * renamings + g]
             for w in range(p.way[way, 0], p.way[way, 1]):
                 place, value = p.write[w, 0], p.write[w, 1]
                 watch |= p.watch[place]
+                if p.way[way, 3] != UNSEEN:
+                    continue
                 word = rows[source, p.packing[place, 0]]
                 old = np.int64((word >> np.uint64(p.packing[place, 1])) & np.uint64(p.packing[place, 2]))
                 for g in range(renamings):
@@ -529,4 +572,4 @@ def materialise(
                     new_prints[to, g] ^= p.random[(p.offset[place] + value) * renamings + g]
             todo[to] = watch
             parents[to, 0] = ids[source]
-            parents[to, 1] = abs(p.way[way, 2])
+            parents[to, 1] = p.way[way, 2]

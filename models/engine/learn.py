@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from models.engine import kernel
-from models.engine.kernel import FALSE, TRUE, Array, Program
+from models.engine.kernel import FAILS, FALSE, NO_WRITES, SEEN, TRUE, UNSEEN, Array, Program
 from models.engine.symmetry import Renaming
 from spec.immutable import Misuse, encode
 from spec.machine import Action, Property, Sort
@@ -120,13 +120,15 @@ class Knowledge:
         }
         self._random: Array = np.zeros(self.values.total * len(self.renamings), np.uint64)
         self._first: Array = np.full((self.values.total, 2), -1, np.int32)
+        self._false_by: Array = np.zeros(self.values.total, np.uint64)
         self._go_on, self._go_on_instance = Growing(), Growing()
         self._node, self._child = Growing(3), Growing()
         self._children: dict[tuple[int, int], int] = {}
         self._hash_key: Array = np.zeros(1024, np.uint64)
         self._hash_child: Array = np.zeros(1024, np.int32)
         self._hashed = 0
-        self._leaf, self._way, self._write = Growing(3), Growing(3), Growing(2)
+        self._leaf, self._way, self._write = Growing(3), Growing(4), Growing(2)
+        self._changes = Growing(len(self.renamings), dtype=np.uint64)
         self._node.append((0, 0, 0))
         self._leaf.append((0, 0, 0), (0, 0, 0), (0, 0, 0))
         self._leaves: dict[Any, int] = {}
@@ -187,9 +189,12 @@ class Knowledge:
             hash_child=self._hash_child,
             leaf=self._leaf.array,
             way=self._way.array,
+            change=self._changes.array.ravel(),
             write=self._write.array,
             watch=self._watch,
             predicate=active,
+            looked_at=np.unique(self._node.array[self._look_roots, 0]).astype(np.int32),
+            false_by=self._false_by,
             step=self._step_roots,
             final=self._final_roots,
             within=self._within_root,
@@ -271,11 +276,13 @@ class Knowledge:
         self.values._lay_out()
         random: Array = np.zeros(self.values.total * many, np.uint64)
         first: Array = np.full((self.values.total, 2), -1, np.int32)
+        false_by: Array = np.zeros(self.values.total, np.uint64)
         for p, (old, new) in enumerate(zip(old_offset.tolist(), self.values.offset.tolist(), strict=True)):
             size = int(old_room[p])
             random[new * many : (new + size) * many] = self._random[old * many : (old + size) * many]
             first[new : new + size] = self._first[old : old + size]
-        self._random, self._first = random, first
+            false_by[new : new + size] = self._false_by[old : old + size]
+        self._random, self._first, self._false_by = random, first, false_by
 
     def _new_node(self, place: int) -> int:
         """A node that asks for a place; the values known by now get a child slot each, later ones are hashed."""
@@ -324,12 +331,15 @@ class Knowledge:
         row = np.array(self.pack(ids), np.uint64)
         actions: Array = np.empty(len(self.instances) + 1, np.int64)
         predicates: Array = np.empty(len(self.looks) + 1, np.int64)
-        n, m = kernel.unknown(self.program(), row, np.uint64(todo), actions, predicates)
+        values: Array = np.empty(len(ids), np.int64)
+        n, m = kernel.unknown(self.program(), row, np.uint64(todo), values, actions, predicates)
         for k in predicates[:m].tolist():
             reads, found = self._look(self.looks[k], state)
             for place in reads:
                 self._watch[place] |= np.uint64(1 << min(k, 63))
             self._grow_path(int(self._look_roots[k]), reads, ids, TRUE if found else FALSE)
+            if len(reads) == 1 and not found and k < 63:
+                self._false_by[self.values.offset[reads[0]] + ids[reads[0]]] |= np.uint64(1 << k)
         for what in actions[:n].tolist():
             if what >= 0:
                 self._learn_action(int(self._go_on_instance.array[what]), state, ids)
@@ -351,24 +361,40 @@ class Knowledge:
 
     def _learn_action(self, number: int, state: State, ids: Sequence[int]) -> None:
         reads, ways = self._run(self.instances[number], state)
-        leaf = self._leaf_of(number, reads, ways)
+        leaf = self._leaf_of(number, reads, ways, ids)
         self._grow_path(self._instance_roots[number], reads, ids, leaf)
 
-    def _leaf_of(self, number: int, reads: Sequence[int], ways: Sequence[Alternative]) -> int:
+    def _leaf_of(
+        self, number: int, reads: Sequence[int], ways: Sequence[Alternative], ids: Sequence[int]
+    ) -> int:
         """The leaf with these alternatives; equal ones are shared."""
         if len(ways) >= WAYS:
             raise Misuse(f"{self.instances[number].label} has {len(ways):,} alternatives in one state")
         effects = [tuple((p, self.intern(p, v)) for p, v in way.writes) for way in ways]
-        key = number, tuple(effects), tuple(way.failure for way in ways)
+        seen = tuple((p, ids[p]) for effect in effects for p, _ in effect if p in reads)
+        key = number, tuple(effects), seen, tuple(way.failure for way in ways)
         if key not in self._leaves:
-            rows = []
+            rows, changes = [], []
             for i, (way, effect) in enumerate(zip(ways, effects, strict=True)):
-                begin = self._write.append(*effect)
-                move = number * WAYS + i + 1
-                rows.append((begin, begin + len(effect), -move if way.failure else move))
+                begin, move = self._write.append(*effect), number * WAYS + i + 1
+                unseen = any(p not in reads for p, _ in effect)
+                kind = FAILS if way.failure else UNSEEN if unseen else SEEN if effect else NO_WRITES
+                rows.append((begin, begin + len(effect), move, kind))
+                changes.append(np.uint64(0) if unseen else self._change(effect, ids))
+            self._changes.append(*changes)
             begin = self._way.append(*rows)
             self._leaves[key] = self._leaf.append((begin, begin + len(rows), number))
         return self._leaves[key]
+
+    def _change(self, effect: Sequence[tuple[int, int]], ids: Sequence[int]) -> Array:
+        """What an effect does to the fingerprints of a row, under each renaming."""
+        many = len(self.renamings)
+        change: Array = np.zeros(many, np.uint64)
+        for place, value in effect:
+            for number in (ids[place], value):
+                at = (int(self.values.offset[place]) + number) * many
+                change ^= self._random[at : at + many]
+        return change
 
     def _learn_rest(self, state: State, ids: Sequence[int]) -> None:
         """The questions that are asked only of some rows: `within`, final states, steps."""
@@ -390,7 +416,7 @@ class Knowledge:
                     reads, found = self._look(final, state)
                     self._grow_path(int(self._final_roots[k]), reads, ids, TRUE if found else FALSE)
         for way in ways if self.steps else ():
-            begin, end, _ = self._way.array[way].tolist()
+            begin, end = self._way.array[way][:2].tolist()
             after = list(ids)
             for place, value in self._write.array[begin:end].tolist():
                 after[place] = value
