@@ -1,192 +1,167 @@
-"""`./braid check`: all laws and contracts over all cores, and a table of verdicts."""
+"""`./braid check`: worlds, laws and contracts, one stream of events, and whoever wants to hear it."""
 
-import difflib
-import os
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
+import json
+import time
+import tomllib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from multiprocessing import get_context
+from functools import partial
+from pathlib import Path
+from typing import Any
 
-from rich.table import Table
-from rich.text import Text
-
-from cli.console import COLOURS, ROOT, Progress, emit, error, out
-from models.laws import all_laws
-from models.laws.law import run as run_law
-from models.verdict import Outcome, Verdict, exit_code
-from proofs.contracts import all_contracts, canary
-from proofs.contracts import run as run_contracts
-
-MEMORY = ROOT / ".braid" / "examples"
-CANARY = "contract:canary"
+from cli.console import ROOT, emit, err
+from cli.terminal import Terminal
+from cli.worlds import AREA, Manner, check_of, run_world
+from models.asking import Usage, known, proposal
+from models.events import (
+    Check,
+    Decided,
+    Event,
+    Finished,
+    Listener,
+    Record,
+    Started,
+    as_plain,
+    decided_as_plain,
+    simple,
+    story_as_plain,
+)
+from models.verdict import Outcome, Verdict
+from spec.world import World
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
-    """A check as the command line knows it. Checks of one batch are run together, in one process."""
+class Reports:
+    """Where the run is reported to, besides the terminal."""
 
-    id: str
-    area: str
-    batch: str
-    says: str
-    claims: tuple[str, ...]
-
-    @property
-    def name(self) -> str:
-        return self.id.partition(":")[2]
+    as_json: bool = False
+    ndjson: Path | None = None
+    junit: Path | None = None
+    sarif: Path | None = None
 
 
-class UnknownName(Exception):
-    """The user named something that does not exist."""
-
-
-def check(names: list[str], examples: int, seed: int, each: bool, as_json: bool) -> int:
+def check(names: list[str], examples: int, seed: int, each: bool, manner: Manner, reports: Reports) -> int:
     """Run the named checks, or all, and say what came out."""
-    try:
-        wanted = select(names, list(all_checks()))
-    except UnknownName as unknown:
-        error(*unknown.args)
-        return 2
+    started = time.perf_counter()
+    worlds, others = select(names, manner, quiet=reports.as_json)
+    record = Record()
+    options = {"seed": seed, "examples": examples, "engine": manner.engine}
+    with_files = list(listeners(record, each, names, reports))
 
-    if not as_json:
-        out.print(f"{len(wanted)} checks, {examples} examples per law, seed {seed}")
-    outcomes = run_all(wanted, examples, seed)
-    code = exit_code(outcomes.values())
-    if as_json:
-        emit({"exit": code, "seed": seed, "examples": examples, "checks": rows(wanted, outcomes)})
-        return code
+    def listen(event: Event) -> None:
+        for listener in with_files:
+            listener(event)
 
-    out.print(table_of_checks(wanted, outcomes) if each else table_of_areas(wanted, outcomes))
-    for item in wanted:
-        if outcomes[item.id].verdict is not Verdict.HOLDS:
-            report(item, outcomes[item.id], f"--examples {examples} --seed {seed}")
-    out.print("\n" + ", ".join(counts(outcomes.values())))
+    checks = {check_of(world): world for world in worlds}
+    listen(Started((*others, *checks), options))
+    if others:
+        by_id = {item.id: item for item in others}
+
+        def decided(outcome: Outcome) -> None:
+            listen(Decided(by_id[outcome.check], outcome, outcome.verdict is Verdict.HOLDS))
+
+        from cli.pool import run_all  # noqa: PLC0415 (Hypothesis is slow to load, and a world needs none)
+
+        run_all(others, examples, seed, decided)
+    for item, world in checks.items():
+        run_world(item, world, manner, listen)
+    code = record.exit_code()
+    listen(Finished(code, time.perf_counter() - started))
     return code
 
 
-def all_checks() -> Iterator[Check]:
-    """Everything that this command can check."""
-    for law in all_laws():
-        yield Check(law.check, law.area, law.check, law.says, law.claims)
-    for contract in all_contracts():
-        yield Check(contract.check, "contracts", contract.module, contract.says, contract.claims)
-    yield Check(CANARY, "contracts", CANARY, "CrossHair finds the bug that was planted for it.", ())
+def select(names: list[str], manner: Manner, quiet: bool = False) -> tuple[list[World], list[Check]]:
+    """
+    The worlds and the other checks that are meant: by name, by area, or all that are not too large.
+
+    Laws and contracts are only looked at when a name is not that of a world.
+    """
+    every = known()
+    bare = [name.removeprefix("world:") for name in names]
+    chosen = [world for world in every.values() if world.name in bare or (AREA in names and not world.large)]
+    if not names:
+        chosen = [world for world in every.values() if not world.large]
+    rest = [name for name in names if name != AREA and name.removeprefix("world:") not in every]
+    others = _others(rest, list(every), quiet) if rest or not names else []
+    if not chosen and manner != Manner():
+        raise Usage("these options are for worlds, and none is named", "./braid worlds lists them")
+    return [manner.world(world.name) for world in chosen], others
 
 
-def select(names: list[str], checks: list[Check]) -> list[Check]:
-    """The checks that are meant: by name, by area, or all of them."""
-    known = {check.name for check in checks} | {check.area for check in checks}
+def _others(names: list[str], worlds: list[str], quiet: bool) -> list[Check]:
+    if not quiet:
+        err.print("collecting laws and contracts ...")
+    from cli.pool import all_checks  # noqa: PLC0415 (see above)
+
+    checks = list(all_checks())
+    names_and_areas = {check.name for check in checks} | {check.area for check in checks}
+    ids = {check.id for check in checks}
     for name in names:
-        if name not in known:
-            areas = ", ".join(dict.fromkeys(check.area for check in checks))
-            near = sorted(k for k in known if name and name in k)[:3] or difflib.get_close_matches(
-                name, known
-            )
-            proposal = f"did you mean {' or '.join(near)}?" if near else f"areas: {areas}"
-            raise UnknownName(f"there is no check or area called {name!r}", proposal)
-    return [check for check in checks if not names or {check.name, check.area} & set(names)]
+        if name not in names_and_areas | ids:
+            areas = ", ".join([*dict.fromkeys(check.area for check in checks), AREA])
+            near = proposal(name, {*names_and_areas, *worlds, AREA}, f"areas: {areas}")
+            raise Usage(f"there is no check or area called {name!r}", near)
+    return [check for check in checks if not names or {check.name, check.id, check.area} & set(names)]
 
 
-def run_all(checks: list[Check], examples: int, seed: int) -> dict[str, Outcome]:
-    """
-    Run checks over all cores.
-
-    A process that dies takes no verdict with it: what it ran is run again, alone.
-    """
-    batches: dict[str, list[str]] = {}
-    for item in checks:
-        batches.setdefault(item.batch, []).append(item.id)
-    outcomes: dict[str, Outcome] = {}
-    progress = Progress(len(checks), "checks")
-
-    def attempt(some: Iterable[list[str]], processes: int | None) -> None:
-        with ProcessPoolExecutor(processes, get_context("fork")) as pool:
-            for future in as_completed([pool.submit(run_batch, batch, examples, seed) for batch in some]):
-                if not isinstance(future.exception(), BrokenProcessPool):
-                    for outcome in future.result():
-                        outcomes[outcome.check] = outcome
-                        progress.advance(outcome.check)
-
-    attempt(batches.values(), os.cpu_count())
-    for batch in batches.values():
-        if batch[0] not in outcomes:
-            attempt([batch], 1)
-        for id in batch:
-            lost = Outcome(id, Verdict.UNKNOWN, "", 0, "the process that ran it died, twice")
-            outcomes.setdefault(id, lost)
-    progress.close()
-    return outcomes
+def listeners(record: Record, each: bool, names: list[str], reports: Reports) -> Iterator[Listener]:
+    """Everybody who wants to hear what happens."""
+    yield record
+    if reports.as_json:
+        yield AtTheEnd(lambda: emit(as_one_object(record)))
+    else:
+        yield Terminal(each, names)
+    if reports.ndjson:
+        yield Lines(reports.ndjson)
+    if reports.junit:
+        yield AtTheEnd(partial(write_junit, record, reports.junit))
+    if reports.sarif:
+        yield AtTheEnd(partial(write_sarif, record, reports.sarif))
 
 
-def run_batch(ids: list[str], examples: int, seed: int) -> list[Outcome]:
-    """Run some checks in this process."""
-    if ids == [CANARY]:
-        return [canary()]
-    laws = [run_law(law, examples, seed, MEMORY) for law in all_laws() if law.check in ids]
-    return laws + run_contracts(contract for contract in all_contracts() if contract.check in ids)
+@dataclass(frozen=True, slots=True)
+class AtTheEnd:
+    """A listener that waits until everything is decided."""
+
+    report: Callable[[], None]
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, Finished):
+            self.report()
 
 
-def table_of_areas(checks: list[Check], outcomes: dict[str, Outcome]) -> Table:
-    """A row for each area."""
-    table = _table("area", "checks", "verdict", "seconds")
-    for area in dict.fromkeys(check.area for check in checks):
-        found = [outcomes[check.id] for check in checks if check.area == area]
-        table.add_row(area, str(len(found)), _verdicts(found), f"{sum(o.seconds for o in found):.1f}")
-    return table
+class Lines:
+    """A listener that writes every event as a line of JSON, at once, so that others can follow."""
+
+    def __init__(self, path: Path) -> None:
+        self.file = path.open("w", encoding="utf-8")
+
+    def __call__(self, event: Event) -> None:
+        print(json.dumps(as_plain(event), default=simple), file=self.file, flush=True)
+        if isinstance(event, Finished):
+            self.file.close()
 
 
-def table_of_checks(checks: list[Check], outcomes: dict[str, Outcome]) -> Table:
-    """A row for each check."""
-    table = _table("verdict", "area", "check", "basis", "says")
-    for item in checks:
-        outcome = outcomes[item.id]
-        table.add_row(_verdicts([outcome]), item.area, item.name, outcome.basis, item.says)
-    return table
+def as_one_object(record: Record) -> dict[str, Any]:
+    """The whole run for a program."""
+    order = {check.id: number for number, check in enumerate(record.started.checks)}
+    rows = []
+    for one in sorted(record.decided, key=lambda one: order[one.check.id]):
+        row = decided_as_plain(one)
+        if "breaches" in row:
+            row["breaches"] = [story_as_plain(story) for story in record.stories(one.check)]
+        rows.append(row)
+    return {"exit": record.finished.exit, **record.started.options, "checks": rows}
 
 
-def rows(checks: list[Check], outcomes: dict[str, Outcome]) -> list[dict[str, object]]:
-    """The same for programs."""
-    return [
-        {
-            "check": item.id,
-            "area": item.area,
-            "says": item.says,
-            "claims": item.claims,
-            "verdict": outcomes[item.id].verdict.value,
-            "basis": outcomes[item.id].basis,
-            "seconds": round(outcomes[item.id].seconds, 3),
-            "explanation": outcomes[item.id].explanation,
-        }
-        for item in checks
-    ]
+def write_junit(record: Record, path: Path) -> None:
+    from models.reports import junit  # noqa: PLC0415 (only who asks for it pays for it)
+
+    path.write_text(junit.document(record), encoding="utf-8")
 
 
-def report(item: Check, outcome: Outcome, options: str) -> None:
-    """What a person needs who has to understand a check that does not hold."""
-    verdict = outcome.verdict.value
-    out.print(f"\n[{COLOURS[verdict]}]{verdict.upper()}[/]  {item.name}  {' '.join(item.claims)}")
-    out.print(f"  {item.says}", markup=False)
-    for line in outcome.explanation.strip().splitlines():
-        out.print(f"    {line}", markup=False)
-    out.print(f"  replay   ./braid check {item.name} {options}", markup=False)
+def write_sarif(record: Record, path: Path) -> None:
+    from models.reports import sarif  # noqa: PLC0415 (only who asks for it pays for it)
 
-
-def counts(outcomes: Iterable[Outcome]) -> list[str]:
-    """How many of each verdict, the good ones first."""
-    found = Counter(outcome.verdict for outcome in outcomes)
-    return [f"{found[verdict]} {verdict.value}" for verdict in Verdict if found[verdict]]
-
-
-def _verdicts(found: list[Outcome]) -> Text:
-    kinds = [verdict.value for verdict in Verdict if any(o.verdict is verdict for o in found)]
-    text = kinds[0] if len(kinds) == 1 else ", ".join(counts(found))
-    return Text(text, style=COLOURS[kinds[-1]])
-
-
-def _table(*columns: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in columns:
-        table.add_column(column, justify="right" if column in ("checks", "seconds") else "left")
-    return table
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    path.write_text(json.dumps(sarif.document(record, version), indent=1, default=simple), encoding="utf-8")

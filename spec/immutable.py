@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from math import isnan
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
+
+T = TypeVar("T")
 
 ATOMS = (type(None), bool, int, float, str, bytes)
 
@@ -24,13 +26,20 @@ class Unordered(frozenset[Any]):
     A set as it stands in a state: it can be asked and combined, but not walked through.
 
     The order of a set differs from process to process, so an action that depends on it would not be a
-    function of the state. `ordered` gives the members in an order that never changes.
+    function of the state. `ordered` gives the members in an order that never changes. Nothing can keep
+    `set(...)` from copying one, so whoever does that must not walk through the copy either.
     """
 
     __slots__ = ()
 
     def __iter__(self) -> NoReturn:
         raise Misuse("a set has no order: write `for x in ordered(...)`")
+
+    def __repr__(self) -> str:
+        return f"{{{', '.join(map(repr, ordered(self)))}}}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Unordered, (ordered(self),)
 
 
 def _unordered(name: str) -> Callable[..., Any]:
@@ -46,42 +55,57 @@ def _unordered(name: str) -> Callable[..., Any]:
 
 for _name in ("__or__", "__and__", "__sub__", "__xor__", "__ror__", "__rand__", "__rsub__", "__rxor__"):
     setattr(Unordered, _name, _unordered(_name))
-for _name in ("union", "intersection", "difference", "symmetric_difference"):
+for _name in ("union", "intersection", "difference", "symmetric_difference", "copy"):
     setattr(Unordered, _name, _unordered(_name))
 
 
-def members(values: Iterable[Any]) -> Iterator[Any]:
+def members(values: Iterable[T]) -> Iterator[T]:
     """What is in a collection, in whatever order it has; the one way around the ban on walking a set."""
     return frozenset.__iter__(values) if isinstance(values, frozenset) else iter(values)
 
 
-def ordered(values: Iterable[Any]) -> tuple[Any, ...]:
-    """The members of a set, smallest first; those that do not compare go by their encoding."""
-    found = list(members(values))
+def ordered(values: Iterable[T]) -> tuple[T, ...]:
+    """
+    The members of a set, smallest first; those that do not compare go by their encoding.
+
+    Sorting starts from the order of the encodings: where only some members compare, as sets do, what comes
+    out would otherwise depend on what went in.
+    """
+    found: list[Any] = list(members(values))
+    if {type(value) for value in found} not in ({int}, {str}):
+        found.sort(key=encode)
     try:
         return tuple(sorted(found))
     except TypeError:
-        return tuple(sorted(found, key=encode))
+        return tuple(found)
 
 
 def settled(value: Any) -> Any:
     """The same value with every set in it made `Unordered`; a value that could change is a misuse."""
-    if isinstance(value, ATOMS):
-        if isinstance(value, float) and isnan(value):
-            raise Misuse("not-a-number is equal to nothing, not even to itself")
-        return value
+    if type(value) in ATOMS:
+        return _settled_number(value) if isinstance(value, float) else value
     if isinstance(value, Enum):
         return value
-    if isinstance(value, tuple):
+    if type(value) is tuple or (isinstance(value, tuple) and hasattr(value, "_fields")):
         parts = [settled(part) for part in value]
         if all(new is old for new, old in zip(parts, value, strict=True)):
             return value
         return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
     if isinstance(value, frozenset):
-        return Unordered(settled(part) for part in members(value))
+        old = list(members(value))
+        new = [settled(part) for part in old]
+        same = type(value) is Unordered and all(one is other for one, other in zip(old, new, strict=True))
+        return value if same else Unordered(new)
     if is_dataclass(value) and not isinstance(value, type):
         return _settled_fields(value)
     raise Misuse(f"{_told(value)} can change or has no order: a variable holds {_WHAT}")
+
+
+def _settled_number(value: float) -> float:
+    """A number that is equal to itself, and zero without a sign."""
+    if isnan(value):
+        raise Misuse("not-a-number is equal to nothing, not even to itself")
+    return value or 0.0
 
 
 _WHAT = "atoms, enum members, tuples, frozensets and frozen dataclasses"
@@ -93,8 +117,11 @@ def _told(value: Any) -> str:
 
 
 def _settled_fields(value: Any) -> Any:
-    if not type(value).__dataclass_params__.frozen:
+    made_with = type(value).__dataclass_params__
+    if not made_with.frozen:
         raise Misuse(f"{_told(value)} is not frozen: write @dataclass(frozen=True, slots=True)")
+    if not made_with.eq or not all(field.compare for field in fields(value)):
+        raise Misuse(f"{_told(value)} does not compare by content: all fields of a value count")
     changed = {}
     for field in fields(value):
         old = getattr(value, field.name)
@@ -118,19 +145,22 @@ def encode(value: Any) -> bytes:
     if value is None:
         return b"n"
     if isinstance(value, Enum):
-        return _spelled(b"e", f"{type(value).__qualname__}.{value.name}".encode())
-    if isinstance(value, bool | int | float | str):
-        return _spelled(type(value).__name__[:1].encode(), str(value).encode())
+        return _spelled(b"e", _type_of(value), str(value.name).encode())
+    if isinstance(value, bool | int | float):
+        return _spelled(type(value).__name__[:1].encode(), repr(value).encode())
+    if isinstance(value, str):
+        return _spelled(b"s", value.encode(errors="surrogatepass"))
     if isinstance(value, bytes):
         return _spelled(b"y", value)
     if isinstance(value, tuple):
-        return _spelled(b"(", type(value).__name__.encode(), *map(encode, value))
+        return _spelled(b"(", _type_of(value), *map(encode, value))
     if isinstance(value, frozenset):
         return _spelled(b"{", *sorted(map(encode, members(value))))
-    names = [field.name for field in fields(value)]
-    return _spelled(
-        b"<", type(value).__qualname__.encode(), *(encode(getattr(value, name)) for name in names)
-    )
+    return _spelled(b"<", _type_of(value), *(encode(getattr(value, field.name)) for field in fields(value)))
+
+
+def _type_of(value: Any) -> bytes:
+    return f"{type(value).__module__}.{type(value).__qualname__}".encode()
 
 
 def _spelled(kind: bytes, *parts: bytes) -> bytes:
@@ -152,6 +182,19 @@ def renamed(value: Any, names: Mapping[str, str]) -> Any:
             object.__setattr__(made, field.name, renamed(getattr(value, field.name), names))
         return made
     return value
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Whether two equal values are of equal types all the way down, as 1 and True are not."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, tuple):
+        return all(map(alike, one, other))
+    if isinstance(one, frozenset):
+        return encode(one) == encode(other)
+    if is_dataclass(one):
+        return all(alike(getattr(one, f.name), getattr(other, f.name)) for f in fields(one))
+    return True
 
 
 def shown(value: Any) -> str:

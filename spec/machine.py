@@ -68,25 +68,25 @@ class Disabled(Exception):
     """The action cannot happen here."""
 
 
-_DISABLED = Disabled()
-
-
 def require(guard: object) -> None:
     """The action can only happen where the guard is true."""
     if not guard:
-        raise _DISABLED
+        raise Disabled
 
 
 def choose(w: "Machine", options: Iterable[T]) -> T:
     """One of the options, whichever: the action has an alternative for each, and none if there are none."""
+    if isinstance(options, set | frozenset):
+        raise Misuse("a set has no order: write `choose(w, ordered(...))`")
     found = options if isinstance(options, Sequence) else tuple(options)
-    if not found:
-        raise _DISABLED
     return found[w._decide(len(found))]
 
 
 class Bound:
     """A number that the world fixes."""
+
+    def __init__(self) -> None:
+        self.place = caller()
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -106,7 +106,7 @@ class Variable(Generic[T]):
     """A state variable and its initial value."""
 
     def __init__(self, initial: T) -> None:
-        self.initial = settled(initial)
+        self.place, self.initial = caller(), _initial(initial)
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -127,7 +127,7 @@ class Family(Generic[K, T]):
 
     def __init__(self, over: Domain | tuple[Domain, ...], initial: T) -> None:
         self.over = over if isinstance(over, tuple) else (over,)
-        self.initial = settled(initial)
+        self.place, self.initial = caller(), _initial(initial)
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -184,6 +184,9 @@ class _Closed(type):
     """Machines have the attributes that they declare and no others, so that a misspelt one is an error."""
 
     def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> Any:
+        for taken in ("actions", "properties", "starts", "design"):
+            if bases and taken in body:
+                raise Misuse(f"{caller()} {name}: no variable can be called {taken}")
         return super().__new__(cls, name, bases, {"__slots__": (), **body})
 
 
@@ -194,23 +197,32 @@ class Machine(metaclass=_Closed):
     The view records what is read, in order, before it is written; it remembers writes and gives them back.
     """
 
-    __slots__ = ("_bounds", "_decided", "_places", "_reads", "_script", "_values", "_writes", "design")
+    __slots__ = ("_bounds", "_decided", "_design", "_places", "_reads", "_script", "_values", "_writes")
 
     actions: ClassVar[list["Action"]]
     properties: ClassVar[list["Property"]]
     starts: ClassVar[list[Callable[..., None]]]
 
-    design: Design
+    _design: Design
     _bounds: Mapping[str, int]
     _places: Mapping[str, Any]
     _values: Sequence[Any]
     _reads: dict[int, None]
     _writes: dict[int, Any] | None
-    _script: Sequence[int]
+    _script: Sequence[tuple[int, int]]
+    """The choices to make, each with the number of options that there were when it was last made."""
     _decided: list[tuple[int, int]]
 
     def __init_subclass__(cls) -> None:
         cls.actions, cls.properties, cls.starts = [], [], []
+
+    @property
+    def design(self) -> Design:
+        return self._design
+
+    @design.setter
+    def design(self, value: NoReturn) -> None:
+        raise Misuse("the design belongs to the world and never changes")
 
     def _read(self, place: int) -> Any:
         writes = self._writes
@@ -227,8 +239,12 @@ class Machine(metaclass=_Closed):
     def _decide(self, count: int) -> int:
         if self._writes is None:
             raise Misuse("a property has no alternatives; only actions choose")
+        if not count:
+            raise Disabled
         turn = len(self._decided)
-        choice = self._script[turn] if turn < len(self._script) else 0
+        choice, before = self._script[turn] if turn < len(self._script) else (0, count)
+        if count != before:
+            raise Misuse(f"is not a function of the state: it had {before} options, and now {count}")
         self._decided.append((choice, count))
         return choice
 
@@ -294,6 +310,7 @@ def action(
 
     def register(body: Callable[..., None]) -> Action:
         machine = _machine_of(body, 1, over)
+        _plain(body, "an action assigns; it does not yield")
         made = Action(_name(body), ids, _says(body), body, over, fair, fault)
         _unique(machine, made)
         machine.actions.append(made)
@@ -307,6 +324,8 @@ def _property(
 ) -> Callable[[Callable[..., Any]], Property]:
     def register(body: Callable[..., Any]) -> Property:
         machine = _machine_of(body, views, over)
+        if sort not in (Sort.ALWAYS, Sort.STEP):
+            _plain(body, f"`{sort.value}` returns what it says; only `always` and `step` yield")
         made = Property(_name(body), ids, _says(body), sort, body, over)
         _unique(machine, made)
         machine.properties.append(made)
@@ -342,7 +361,9 @@ def final(*ids: str) -> Callable[[Callable[..., object]], Property]:
 
 def start(body: Body) -> Body:
     """Make a function set up the initial state; with `choose` there are several."""
-    _machine_of(body, 1, {}).starts.append(body)
+    machine = _machine_of(body, 1, {})
+    _plain(body, "a start assigns; it does not yield")
+    machine.starts.append(body)
     return body
 
 
@@ -355,15 +376,49 @@ def _machine_of(body: Callable[..., Any], views: int, over: Mapping[str, Over]) 
 
     if not (isinstance(machine, type) and issubclass(machine, Machine) and machine is not Machine):
         raise Misuse(f"{place}: annotate the first parameter with its machine")
+    if len(names) < views:
+        raise Misuse(f"{place}: it sees the state before and the state after, two parameters")
     if names[views:] != list(over):
         raise Misuse(f"{place}: its parameters are {names[views:]}, its domains are {list(over)}")
+    for name, domain in over.items():
+        if not isinstance(domain, Domain | tuple):
+            raise Misuse(f"{place}: {name} goes over a Domain or a tuple of values, not {domain!r}")
     return machine
+
+
+def _plain(body: Callable[..., Any], otherwise: str) -> None:
+    if inspect.isgeneratorfunction(body):
+        raise Misuse(f"{_place(body)} {_name(body)}: {otherwise}")
 
 
 def _unique(machine: type[Machine], made: Action | Property) -> None:
     known = [a.name for a in machine.actions] + [p.name for p in machine.properties]
     if made.name in known:
         raise Misuse(f"{_place(made.body)} {machine.__name__} has two functions called {made.name}")
+
+
+def _initial(value: Any) -> Any:
+    try:
+        return settled(value)
+    except Misuse as error:
+        raise Misuse(f"{caller()} {error}") from None
+
+
+def caller() -> str:
+    """The line of a specification that led here."""
+    frame = inspect.currentframe()
+    while frame and foreign(frame.f_code.co_filename):
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame else ""
+
+
+_HERE, _LIBRARY = ((inspect.getsourcefile(one) or "").rpartition("/")[0] for one in (settled, inspect))
+_OURS = tuple(f"{_HERE}/{module}.py" for module in ("immutable", "machine", "world"))
+
+
+def foreign(filename: str) -> bool:
+    """Whether a file is the language's own or Python's, so that no line of it is to blame."""
+    return filename in _OURS or filename.startswith((f"{_LIBRARY}/", "<"))
 
 
 def _place(body: Callable[..., Any]) -> str:

@@ -9,19 +9,21 @@ are the same for every number of threads.
 """
 
 import os
+import shutil
 import time
-from bisect import bisect_right
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from models.engine import kernel
-from models.engine.kernel import EDGE, EXPAND, FAILED, HITS, LOOK, MISSES, STUCK, TRANSITIONS, Array
-from models.engine.learn import Knowledge
+from models.engine import checkpoint, kernel, liveness
+from models.engine.frontier import Block, Frontier, Parents
+from models.engine.kernel import EDGE, EDGES, EXPAND, FAILED, HITS, LOOK, MISSES, OUTSIDE, REST, STUCK, Array
+from models.engine.learn import STAY, Knowledge
 from models.engine.result import (
     DEADLOCK,
     FAILURE,
@@ -37,16 +39,18 @@ from models.engine.result import (
     replay,
     stop_here,
 )
-from models.engine.symmetry import renamings
+from models.engine.visited import OWNERS, Fingerprints, Rows
 from spec.machine import Sort
 from spec.world import Alternative, Model, World
 
-OWNERS = 16
 CHUNK = 1 << 15
+"""How many rows are expanded before what they lead to is inserted."""
 RECENT = 1 << 15
+"""How many fingerprints each thread remembers having sent lately."""
 LEARN_AT_ONCE = 64
-FULL = 0.8
-GROWTH = 1.5
+"""How many unknown rows are learned before the kernel tries again: many are unknown for the same reason."""
+
+RUNS = Path(__file__).resolve().parents[2] / ".braid" / "runs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,43 +59,29 @@ class Options:
 
     threads: int | None = None
     exact: bool = False
+    """Compare whole states, not only fingerprints."""
     symmetry: bool = False
     partial_order: bool = False
     slicing: bool = False
     resume: bool = False
+    """Go on where a run that was killed had last saved itself."""
+    save_every: float = 60
+    """Seconds between two saves."""
     salt: int = 0
+    """Other numbers give other fingerprints."""
+    chunk: int = CHUNK
 
 
-@dataclass(slots=True)
-class Block:
-    """Some rows of a frontier."""
-
-    rows: Array
-    prints: Array
-    todo: Array
-    ids: Array
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def part(self, some: Any) -> "Block":
-        return Block(*(np.ascontiguousarray(a[some]) for a in (self.rows, self.prints, self.todo, self.ids)))
+class Full(Exception):
+    """The memory limit does not allow another step."""
 
 
-def joined(blocks: Sequence[Block]) -> Block:
-    """Blocks one behind the other."""
-    if len(blocks) == 1:
-        return blocks[0]
-    return Block(
-        *(np.concatenate([getattr(b, f) for b in blocks]) for f in ("rows", "prints", "todo", "ids"))
-    )
+_UNLIMITED = Limits()
+_DEFAULT = Options()
 
 
 def explore(
-    world: World,
-    limits: Limits = Limits(),  # noqa: B008
-    tell: Tell | None = None,
-    options: Options = Options(),  # noqa: B008
+    world: World, limits: Limits = _UNLIMITED, tell: Tell | None = None, options: Options = _DEFAULT
 ) -> Result:
     """Visit every state of a world, and say what was found."""
     return Search(Model(world), limits, tell, options).run()
@@ -102,74 +92,113 @@ class Search:
 
     def __init__(self, model: Model, limits: Limits, tell: Tell | None, options: Options) -> None:
         self.model, self.limits, self.tell, self.options = model, limits, tell, options
-        self.started = time.perf_counter()
+        self.started = self.saved = time.perf_counter()
         self.threads = options.threads or os.cpu_count() or 1
+        self.memory = limits.memory or int(0.8 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
         self.result = blank(model, "fast")
-        self.knowledge = Knowledge(model, renamings(model) if options.symmetry else (), options.salt)
-        self.tables: list[Array] = [np.zeros(64, np.uint64) for _ in range(OWNERS)]
-        self.filled = [0] * OWNERS
-        self.parents: list[Array] = []
-        self.bases: list[int] = []
-        self.waiting: deque[Block] = deque()
-        self.next: list[Block] = []
+        self.promises = [check for check in model.checks if check.of.sort is Sort.LEADS_TO]
+        self.knowledge = Knowledge(
+            model,
+            symmetry=options.symmetry and self.applies("symmetry", model.world.interchangeable),
+            partial_order=options.partial_order and self.applies("partial-order reduction"),
+            slicing=options.slicing and self.applies("slicing"),
+            exact=options.exact or bool(self.promises),
+            salt=options.salt,
+        )
+        self.visited = Rows(len(model.slots)) if self.knowledge.exact else Fingerprints()
+        self.parents, self.waiting, self.next = Parents(), Frontier(), Frontier()
         self.workers = [Worker(self) for _ in range(self.threads)]
         self.fired: Array = np.zeros(len(model.instances), np.int64)
-        self.breached_by_looking = False
+        self.looked: list[Breach] = []
+        self.moved: list[Breach] = []
+        self.before: tuple[int, int, Array] = 0, 0, self.fired
+        self.folder = RUNS / checkpoint.name_of(model.world, options)
+
+    def applies(self, reduction: str, there: object = True) -> bool:
+        """A reduction that would not be sound here, or has nothing to work on, is left out with a word."""
+        if self.promises:
+            self.result.notes.append(f"{reduction} is left out: it does not preserve leads_to")
+        elif self.model.world.within is not None and reduction == "partial-order reduction":
+            self.result.notes.append(
+                f"{reduction} is left out: `within` makes all actions depend on each other"
+            )
+        else:
+            return bool(there)
+        return False
 
     def run(self) -> Result:
         with ThreadPoolExecutor(self.threads) as pool:
-            self.each: Callable[..., list[Any]] = (
-                (lambda f, *a: list(pool.map(f, *a)))
-                if self.threads > 1
-                else (lambda f, *a: list(map(f, *a)))
+            many = self.threads > 1
+            self.each: Callable[[Callable[[Any], Any], list[Any]], list[Any]] = lambda f, over: (
+                list(pool.map(f, over)) if many else list(map(f, over))
             )
-            self.search()
+            try:
+                self.search()
+            except Full as full:
+                self.result.cut = str(full)
+            if self.promises and not self.looked and not self.moved:
+                self.check_promises()
         self.finish()
+        if not self.result.cut:
+            shutil.rmtree(self.folder, ignore_errors=True)
         return self.result
 
     def search(self) -> None:
+        """Level by level, until nothing is new or something is wrong."""
         result = self.result
-        self.waiting = deque(self.begin())
-        while self.waiting:
-            result.levels.append(sum(map(len, self.waiting)))
-            before = result.transitions, result.edge, self.fired.copy()
-            self.level(LOOK if self.exhausted() else EXPAND)
-            if self.breached_by_looking:
-                result.transitions, result.edge, self.fired = before
+        if self.options.resume and checkpoint.exists(self.folder):
+            checkpoint.load(self)
+        else:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            self.waiting = self.begin()
+            self.begin_level()
+        while True:
+            self.level(LOOK if stop_here(self.limits, result, self.elapsed()) else EXPAND)
+            if self.looked or result.cut:
+                result.transitions, result.edge, self.fired = self.before
                 result.states = sum(result.levels)
-                break
-            if result.cut:
-                break
-            if result.breaches:
-                result.levels += [sum(map(len, self.next))] if self.next else []
-                break
-            self.waiting, self.next = deque(self.next), []
+                return
+            if self.moved and self.next:
+                result.levels.append(len(self.next))
+            if self.moved or not self.next:
+                return
+            self.waiting, self.next = self.next, Frontier()
+            self.begin_level()
 
-    def begin(self) -> list[Block]:
+    def begin_level(self) -> None:
+        self.result.levels.append(len(self.waiting))
+        self.before = self.result.transitions, self.result.edge, self.fired.copy()
+
+    def begin(self) -> Frontier:
         """The initial states, in their tables."""
         k = self.knowledge
-        rows = [[k.intern(place, value) for place, value in enumerate(state)] for state in self.model.initial]
-        if k.outgrown():
-            k.pack_again()
-        prints = np.array([k.prints(ids) for ids in rows], np.uint64)
+        ids = [
+            [k.values.intern(place, value) for place, value in enumerate(state)]
+            for state in self.model.initial
+        ]
+        self.pack_again()
+        prints = np.array([k.values.prints(row) for row in ids], np.uint64)
         chosen = sorted(np.unique(prints.min(axis=1), return_index=True)[1].tolist())
         block = Block(
-            np.array([k.pack(rows[i]) for i in chosen], np.uint64),
-            prints[chosen],
+            np.array([k.values.pack(ids[i]) for i in chosen], np.uint64),
+            np.ascontiguousarray(prints[chosen]),
             np.full(len(chosen), k.everything(), np.uint64),
             np.arange(len(chosen), dtype=np.uint32),
+            k.values.packing,
         )
-        for mark in block.prints.min(axis=1).tolist():
+        program, nothing = k.program(), np.zeros(len(chosen), np.uint8)
+        for number, mark in enumerate(block.prints.min(axis=1).tolist()):
             owner = mark % OWNERS
-            self.reserve(owner, 1)
-            once = np.array([[mark, 0]], np.uint64)
-            self.filled[owner] += kernel.insert(self.tables[owner], once, 1, np.zeros(1, np.uint8))
+            self.visited.reserve(owner, 1)
+            stay = np.array([[mark, number << 32 | STAY]], np.uint64)
+            self.visited.insert(owner, program, block.rows, [(stay, 1)], nothing)
+            self.visited.number(owner, number)
+            self.visited.store(block.rows[number : number + 1], k.values.packing)
         self.remember(np.array([[i, 0] for i in chosen], np.uint32))
-        return [block]
+        return Frontier([block])
 
     def remember(self, parents: Array) -> None:
         """Where new states came from; they are numbered in this order."""
-        self.bases.append(self.result.states)
         self.parents.append(parents)
         self.result.states += len(parents)
 
@@ -177,124 +206,152 @@ class Search:
         """Look at every state of a level, and let everything happen in it."""
         total = self.result.levels[-1]
         while self.waiting:
-            chunk = self.take()
+            chunk = self.waiting.take(self.options.chunk, self.knowledge.values.packing)
             while len(chunk):
-                chunk = self.round(chunk, LOOK if self.breached_by_looking else mode)
+                chunk = self.round(chunk, LOOK if self.looked else mode)
             if self.tell:
-                r, left = self.result, sum(map(len, self.waiting))
-                self.tell(Standing(r.states, r.transitions, r.depth, total, total - left))
-
-    def take(self) -> Block:
-        """The next rows of the frontier, as many as make a chunk."""
-        taken, size = [], 0
-        while self.waiting and size < CHUNK:
-            block = self.waiting.popleft()
-            if size + len(block) > CHUNK:
-                cut = CHUNK - size
-                self.waiting.appendleft(block.part(slice(cut, None)))
-                block = block.part(slice(0, cut))
-            taken.append(block)
-            size += len(block)
-        return joined(taken)
+                r = self.result
+                self.tell(Standing(r.states, r.transitions, r.depth, total, total - len(self.waiting)))
+            self.keep_within_memory()
+            if self.elapsed(self.saved) > self.options.save_every:
+                self.save()
+            if self.limits.seconds is not None and self.elapsed() > self.limits.seconds:
+                stop_here(self.limits, self.result, self.elapsed())
+                return
 
     def round(self, chunk: Block, mode: int) -> Block:
         """Expand a chunk and insert what it leads to; returns the rows that some tree did not know."""
         k = self.knowledge
         program = k.program()
-        cuts = np.linspace(0, len(chunk), self.threads + 1).astype(np.int64).tolist()
-        self.each(
-            lambda part: part[0].expand(program, chunk, *part[1:], mode),
-            list(zip(self.workers, cuts, cuts[1:], strict=False)),
-        )
+        self.expand(program, chunk, mode)
         self.note(chunk)
-        if mode == EXPAND:
-            self.insert(program, chunk)
-        rest = chunk.part(np.concatenate([w.misses[: w.totals[MISSES]] for w in self.workers]))
+        missed = np.concatenate([w.misses[: w.totals[MISSES]] for w in self.workers])
+        if mode != LOOK:
+            ignored = self.insert(program, chunk)
+            if mode == EXPAND and len(ignored):
+                self.round(chunk.part(ignored), REST)
+        rest = chunk.part(missed)
         for i in range(min(len(rest), LEARN_AT_ONCE)):
-            k.learn(k.unpack(rest.rows[i].tolist()), int(rest.todo[i]))
-            if k.outgrown():
-                self.pack_again(rest)
+            k.learn(k.values.unpack(rest.rows[i].tolist()), int(rest.todo[i]))
+            if k.values.outgrown():
+                self.pack_again()
+                rest = rest.packed(k.values.packing)
         return rest
 
-    def insert(self, program: kernel.Program, chunk: Block) -> None:
-        """Let every owner insert what it was sent, and make rows of what is new."""
+    def expand(self, program: kernel.Program, chunk: Block, mode: int) -> None:
+        """Every thread expands its part of a chunk."""
+        cuts = np.linspace(0, len(chunk), self.threads + 1).astype(np.int64).tolist()
+        parts = list(zip(self.workers, cuts, cuts[1:], strict=False))
+        self.each(lambda part: part[0].expand(program, chunk, *part[1:], mode), parts)
+
+    def insert(self, program: kernel.Program, chunk: Block) -> Array:
+        """
+        Let every owner insert what it was sent, and make rows of what is new.
+
+        Returns the rows whose reduced set led to nothing new: there the rest must happen as well, or
+        something could be put off for ever.
+        """
         progressed: Array = np.zeros(len(chunk), np.uint8)
-        for owner in range(OWNERS):
-            self.reserve(owner, sum(int(w.counts[owner]) for w in self.workers))
+        sent = [sum(int(w.counts[owner]) for w in self.workers) for owner in range(OWNERS)]
+        self.make_room(self.visited.extra(sent))
+        if self.knowledge.exact:
+            self.workers[0].make_room(max(sent))
         hands = [
             range(OWNERS * t // self.threads, OWNERS * (t + 1) // self.threads) for t in range(self.threads)
         ]
 
         def insert(owners: range) -> None:
             for owner in owners:
-                for w in self.workers:
-                    count = int(w.counts[owner])
-                    w.fresh[owner] = count and kernel.insert(
-                        self.tables[owner], w.candidates[owner], count, progressed
-                    )
+                self.visited.reserve(owner, sent[owner])
+                offered = [(w.candidates[owner], int(w.counts[owner])) for w in self.workers]
+                for w, fresh in zip(
+                    self.workers,
+                    self.visited.insert(owner, program, chunk.rows, offered, progressed),
+                    strict=True,
+                ):
+                    w.fresh[owner] = fresh
 
         self.each(insert, hands)
-        fresh = np.array([w.fresh for w in self.workers])
-        for owner, many in enumerate(fresh.sum(axis=0).tolist()):
-            self.filled[owner] += many
-        total = int(fresh.sum())
         self.count()
-        if not total:
-            return
-        at = np.concatenate(([0], np.cumsum(fresh.T.ravel())))[:-1].reshape(OWNERS, -1).T
-        block = Block(
-            np.empty((total, chunk.rows.shape[1]), np.uint64),
-            np.empty((total, chunk.prints.shape[1]), np.uint64),
-            np.empty(total, np.uint64),
-            np.arange(self.result.states, self.result.states + total, dtype=np.uint32),
-        )
-        parents: Array = np.empty((total, 2), np.uint32)
+        fresh = np.array([w.fresh for w in self.workers])
+        total, first = int(fresh.sum()), self.result.states
+        if total:
+            at = np.concatenate(([0], np.cumsum(fresh.T.ravel())))[:-1].reshape(OWNERS, -1).T.copy()
+            block = Block(
+                np.empty((total, chunk.rows.shape[1]), np.uint64),
+                np.empty((total, chunk.prints.shape[1]), np.uint64),
+                np.empty(total, np.uint64),
+                np.arange(first, first + total, dtype=np.uint32),
+                chunk.packing,
+            )
+            parents: Array = np.empty((total, 2), np.uint32)
 
-        def make(owners: range) -> None:
-            for w, begin in zip(self.workers, at, strict=True):
-                kernel.materialise(
-                    program,
-                    chunk.rows,
-                    chunk.prints,
-                    chunk.ids,
-                    w.candidates,
-                    w.fresh,
-                    np.ascontiguousarray(begin),
-                    owners.start,
-                    owners.stop,
-                    block.rows,
-                    block.prints,
-                    block.todo,
-                    parents,
-                )
+            def make(owners: range) -> None:
+                for w, begin in zip(self.workers, at, strict=True):
+                    source = (chunk.rows, chunk.prints, chunk.ids, w.candidates, w.fresh, begin)
+                    made = (block.rows, block.prints, block.todo, parents)
+                    kernel.materialise(program, *source, owners.start, owners.stop, *made)
 
-        self.each(make, hands)
-        self.next.append(block)
-        self.remember(parents)
+            self.each(make, hands)
+            for owner in range(OWNERS):
+                self.visited.number(owner, first + int(at[0, owner]))
+            self.visited.store(block.rows, chunk.packing)
+            self.next.append(block)
+            self.remember(parents)
+        if not self.knowledge.partial_order:
+            return np.zeros(0, np.int64)
+        reduced = np.logical_or.reduce([w.reduced[: len(chunk)] == 1 for w in self.workers])
+        return np.flatnonzero(reduced & (progressed == 0))
 
     def count(self) -> None:
         """Add up what the workers counted."""
         for w in self.workers:
-            self.result.transitions += int(w.totals[TRANSITIONS])
+            self.result.transitions += int(w.totals[kernel.TRANSITIONS])
             self.result.edge += int(w.totals[EDGE])
             self.fired += w.fired
 
-    def reserve(self, owner: int, more: int) -> None:
-        """Make sure that an owner's table stays sparse enough when so many are added."""
-        table = self.tables[owner]
-        need = self.filled[owner] + more
-        if need > FULL * len(table):
-            grown: Array = np.zeros(int(max(need / FULL, len(table) * GROWTH)) + 1, np.uint64)
-            kernel.move_table(table, grown)
-            self.tables[owner] = grown
+    def pack_again(self) -> None:
+        """Give rows more bits, because a variable has more values than before."""
+        if self.knowledge.values.outgrown():
+            self.knowledge.values.pack_again()
+        if isinstance(self.visited, Rows):
+            self.visited.repack(self.knowledge.values.packing)
 
-    def pack_again(self, rest: Block) -> None:
-        """Give every row more bits, because a variable has more values than before."""
-        old = self.knowledge.pack_again()
-        for block in (rest, *self.waiting, *self.next):
-            packed: Array = np.zeros((len(block), self.knowledge.row_words), np.uint64)
-            kernel.repack(old, block.rows, self.knowledge.packing, packed)
-            block.rows = packed
+    # memory, disk, time
+
+    def elapsed(self, since: float | None = None) -> float:
+        return time.perf_counter() - (self.started if since is None else since)
+
+    @property
+    def nbytes(self) -> int:
+        """What the search holds in memory."""
+        waiting = self.waiting.nbytes + self.next.nbytes
+        buckets = sum(int(w.candidates.nbytes) for w in self.workers)
+        return self.visited.nbytes + waiting + self.parents.nbytes + buckets + self.knowledge.nbytes
+
+    def keep_within_memory(self) -> None:
+        """Put what is not needed now on disk, as soon as memory gets short."""
+        if self.nbytes > 0.9 * self.memory:
+            self.spill()
+
+    def spill(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.parents.spill(self.folder / "parents.bin")
+        self.waiting.spill(self.folder)
+        self.next.spill(self.folder)
+
+    def make_room(self, extra: int) -> None:
+        """Stop in good order if the visited set would not fit."""
+        if self.nbytes + extra > self.memory:
+            self.spill()
+        if self.nbytes + extra > self.memory:
+            raise Full(f"the memory limit of {self.memory / 2**30:.2f} GiB is reached")
+
+    def save(self) -> None:
+        """Save the search, so that it can go on from here after a crash."""
+        with suppress(OSError):
+            checkpoint.save(self)
+        self.saved = time.perf_counter()
 
     # what was found
 
@@ -303,97 +360,126 @@ class Search:
         k = self.knowledge
         for w in self.workers:
             for code, row, way in w.hits[: w.totals[HITS]].tolist():
+                check = k.looks[code] if 0 <= code < len(k.looks) else None
+                if check and check.of.sort is Sort.SOMETIMES:
+                    self.witness(check.of.name, int(chunk.ids[row]))
+                    continue
                 trace = self.trace(int(chunk.ids[row]))
-                if code == STUCK:
-                    sentences: tuple[str, ...] = ("nothing can happen here, and it is no final state",)
-                    self.breach(breach_of(DEADLOCK, "", sentences, trace))
-                elif code == FAILED:
-                    self.breach(self.failure(trace, way))
-                elif code >= len(k.looks):
-                    self.breach(self.step_breach(trace, code - len(k.looks), way))
-                elif k.looks[code].of.sort is Sort.SOMETIMES:
-                    name = k.looks[code].of.name
-                    if self.result.witnesses[name] is None:
-                        self.result.witnesses[name] = trace
-                        for number, check in enumerate(k.looks):
-                            k.idle[number] |= check.of.name == name
+                if check:
+                    said = self.model.look(check, replay(self.model, trace)[-1]).result
+                    note(self.looked, breach_of(check.of, check.label, said, trace))
+                elif code == STUCK:
+                    sentences = ("nothing can happen here, and it is no final state",)
+                    note(self.moved, breach_of(DEADLOCK, "", sentences, trace))
                 else:
-                    self.breached_by_looking = True
-                    said = self.model.look(k.looks[code], replay(self.model, trace)[-1]).result
-                    self.breach(breach_of(k.looks[code].of, "", said, trace))
+                    note(self.moved, self.breach_by_moving(code, trace, way))
 
-    def breach(self, made: Breach) -> None:
-        """Note a breach, the first of each property."""
-        if made.property not in [known.property for known in self.result.breaches]:
-            self.result.breaches.append(made)
+    def witness(self, name: str, number: int) -> None:
+        """Somebody was waiting for this state; from now on nobody is."""
+        if self.result.witnesses[name] is None:
+            self.result.witnesses[name] = self.trace(number)
+            for place, check in enumerate(self.knowledge.looks):
+                self.knowledge.idle[place] |= check.of.name == name
 
-    def failure(self, trace: Trace, way: int) -> Breach:
-        """An action that raised an exception, and what it said."""
-        longer, alternative = self.one_more(trace, way)
-        return breach_of(FAILURE, "", (alternative.failure,), longer)
-
-    def step_breach(self, trace: Trace, number: int, way: int) -> Breach:
-        """A step that breaks a property, and its sentences."""
-        longer, alternative = self.one_more(trace, way)
+    def breach_by_moving(self, code: int, trace: Trace, way: int) -> Breach:
+        """An action that raised an exception, or a step that breaks a property."""
         before = replay(self.model, trace)[-1]
-        check = self.knowledge.steps[number]
-        said = self.model.look(check, before, self.model.after(before, alternative)).result
-        return breach_of(check.of, "", said, longer)
-
-    def one_more(self, trace: Trace, way: int) -> tuple[Trace, Alternative]:
-        """A trace with one more step, by the number of its alternative."""
         instance, number = self.knowledge.move(int(self.knowledge.program().way[way, 2]))
-        alternative = self.model.run(self.model.instances[instance], replay(self.model, trace)[-1]).result[
-            number
-        ]
+        alternative = self.model.run(self.model.instances[instance], before).result[number]
         move = Move(self.model.instances[instance].label, alternative.decisions)
-        return replace(trace, moves=(*trace.moves, move)), alternative
+        longer = replace(trace, moves=(*trace.moves, move))
+        if code == FAILED:
+            return breach_of(FAILURE, "", (alternative.failure,), longer)
+        check = self.knowledge.steps[code - len(self.knowledge.looks)]
+        said = self.model.look(check, before, self.model.after(before, alternative)).result
+        return breach_of(check.of, check.label, said, longer)
 
-    def trace(self, id: int) -> Trace:
+    def trace(self, number: int) -> Trace:
         """The way by which a state was first reached, from the parents of its parents."""
-        numbers = []
-        while True:
-            piece = bisect_right(self.bases, id) - 1
-            parent, move = self.parents[piece][id - self.bases[piece]].tolist()
-            if not move:
-                break
-            numbers.append(self.knowledge.move(move))
-            id = parent
-        start, moves = parent, []
+        found = []
+        while (came := self.parents.of(number))[1]:
+            found.append(self.knowledge.move(came[1]))
+            number = came[0]
+        start, moves = came[0], []
         state = self.model.initial[start]
-        for instance, number in reversed(numbers):
-            alternative = self.model.run(self.model.instances[instance], state).result[number]
+        for instance, way in reversed(found):
+            alternative: Alternative = self.model.run(self.model.instances[instance], state).result[way]
             moves.append(Move(self.model.instances[instance].label, alternative.decisions))
             state = self.model.after(state, alternative)
         return Trace(tuple(moves), start)
 
-    def exhausted(self) -> bool:
-        """Whether a limit says that this is enough."""
-        return stop_here(self.limits, self.result, time.perf_counter() - self.started)
+    def check_promises(self) -> None:
+        """Whether everything that is promised comes to pass, on the graph of all states."""
+        answer = liveness.check(self.model, self.graph(), cut=self.result.cut)
+        self.moved += answer.breaches
+        if answer.undecided and not self.result.cut:
+            self.result.cut = answer.undecided
+
+    def graph(self) -> liveness.Graph:
+        """All states and edges, by number."""
+        assert isinstance(self.visited, Rows)
+        k, visited = self.knowledge, self.visited
+        outside: Array = np.zeros(visited.count, np.bool_)
+        sources, targets, moves = [], [], []
+        program = k.program()
+        for begin in range(0, visited.count, self.options.chunk):
+            rows = np.ascontiguousarray(visited.rows[begin : min(begin + self.options.chunk, visited.count)])
+            prints: Array = np.empty((len(rows), 1), np.uint64)
+            kernel.fingerprints(program, rows, np.empty(len(self.model.slots), np.int64), prints)
+            numbers = np.arange(begin, begin + len(rows), dtype=np.uint32)
+            chunk = Block(rows, prints, np.zeros(len(rows), np.uint64), numbers, k.values.packing)
+            self.expand(program, chunk, EDGES)
+            for w in self.workers:
+                outside[begin : begin + len(rows)] |= w.reduced[: len(rows)] == OUTSIDE
+                for owner in range(OWNERS):
+                    n = int(w.counts[owner])
+                    found: Array = np.empty(n, np.int64)
+                    some = w.candidates[owner, :n]
+                    kernel.find(visited.tables[owner], visited.numbers[owner], some, n, found)
+                    sources.append((some[:, 1] >> np.uint64(32)).astype(np.int64) + begin)
+                    moves.append(program.way[(some[:, 1] & kernel.LOW).astype(np.int64), 2] - 1)
+                    targets.append(found)
+        instance, way = k.instance_and_way(np.concatenate(moves))
+        return liveness.Graph(
+            states=visited.count,
+            initial=np.arange(len(self.model.initial), dtype=np.int32),
+            source=np.concatenate(sources),
+            target=np.concatenate(targets),
+            instance=instance,
+            way=way,
+            outside=outside,
+            state=lambda i: k.values.state(k.values.unpack(visited.rows[i].tolist())),
+        )
 
     def finish(self) -> None:
         """Complete the result."""
         result, k = self.result, self.knowledge
+        result.breaches = self.looked or self.moved
         for instance, count in zip(self.model.instances, self.fired.tolist(), strict=True):
             result.fired[instance.of.name] += count
-        result.seconds = time.perf_counter() - self.started
-        table = sum(t.nbytes for t in self.tables)
+        for name in k.dropped:
+            result.fired.pop(name, None)
+        result.seconds = self.elapsed()
+        result.notes += k.notes()
         result.details = {
-            "contexts": dict(sorted(k.contexts.items(), key=lambda item: -item[1])),
-            "evaluations": k.evaluations,
-            "nodes": k._node.size,
-            "values": {s.name: len(v) for s, v in zip(self.model.slots, k.values.known, strict=True)},
-            "row_bytes": 8 * k.row_words,
-            "table_bytes": table,
-            "bytes_per_state": table / max(result.states, 1),
+            **k.details(),
+            "table_bytes": self.visited.nbytes,
+            "bytes_per_state": self.visited.nbytes / max(result.states, 1),
             "rate": result.states / max(result.seconds, 1e-9),
             "threads": self.threads,
         }
-        if not self.options.exact:
-            chance = result.states**2 / 2**65
+        if not k.exact:
+            chance = min(1.0, result.states**2 / 2**65)
+            result.details["collision_probability"] = chance
             result.notes.append(
-                f"fingerprints of 64 bits: two states were confused with probability {chance:.1e}"
+                f"64-bit fingerprints: two states were confused with probability {chance:.1e}"
             )
+
+
+def note(breaches: list[Breach], made: Breach) -> None:
+    """Note a breach, the first of each property."""
+    if made.property not in [known.property for known in breaches]:
+        breaches.append(made)
 
 
 class Worker:
@@ -401,46 +487,37 @@ class Worker:
 
     def __init__(self, search: Search) -> None:
         codes = len(search.knowledge.looks) + len(search.knowledge.steps) + 2
+        places, instances, chunk = len(search.model.slots), len(search.model.instances), search.options.chunk
         self.candidates: Array = np.empty((OWNERS, 1 << 10, 2), np.uint64)
         self.counts: Array = np.zeros(OWNERS, np.int64)
         self.fresh: Array = np.zeros(OWNERS, np.int64)
-        self.recent: Array = np.zeros(RECENT, np.uint64)
-        self.misses: Array = np.empty(CHUNK, np.int64)
+        self.recent: Array = np.zeros(1 if search.knowledge.exact else RECENT, np.uint64)
+        self.misses: Array = np.empty(chunk, np.int64)
         self.hits: Array = np.empty((codes, 3), np.int64)
         self.seen: Array = np.zeros(codes, np.uint8)
-        self.fired: Array = np.zeros(len(search.model.instances), np.int64)
+        self.fired: Array = np.zeros(instances, np.int64)
         self.totals: Array = np.zeros(4, np.int64)
-        self.reduced: Array = np.zeros(CHUNK, np.uint8)
-        self.values: Array = np.empty(2 * len(search.model.slots), np.int64)
-        self.leaves: Array = np.empty(len(search.model.instances) + 1, np.int64)
-        self.scratch: Array = np.zeros((4, len(search.model.instances)), np.int64)
+        self.reduced: Array = np.zeros(chunk, np.uint8)
+        self.values: Array = np.empty(2 * places, np.int64)
+        self.leaves: Array = np.empty(instances + 1, np.int64)
+        self.scratch: Array = np.zeros((4, instances + 1), np.int64)
+
+    def make_room(self, room: int) -> None:
+        """Make sure that a bucket can hold so many."""
+        short = room - self.candidates.shape[1]
+        if short > 0:
+            more: Array = np.empty((OWNERS, short, 2), np.uint64)
+            self.candidates = np.concatenate((self.candidates, more), axis=1)
 
     def expand(self, program: kernel.Program, chunk: Block, begin: int, end: int, mode: int) -> None:
         """Expand some rows of a chunk; a bucket that runs full is made larger."""
-        for cleared in (self.counts, self.seen, self.fired, self.totals, self.fresh):
+        for cleared in (self.counts, self.seen, self.fired, self.totals, self.fresh, self.reduced):
             cleared[:] = 0
+        source = (chunk.rows, chunk.prints, chunk.todo)
+        found = (self.counts, self.recent, self.misses, self.hits, self.seen, self.fired, self.totals)
+        scratch = (self.reduced, self.values, self.leaves, self.scratch)
         while True:
-            begin = kernel.expand(
-                program,
-                chunk.rows,
-                chunk.prints,
-                chunk.todo,
-                begin,
-                end,
-                mode,
-                self.candidates,
-                self.counts,
-                self.recent,
-                self.misses,
-                self.hits,
-                self.seen,
-                self.fired,
-                self.totals,
-                self.reduced,
-                self.values,
-                self.leaves,
-                self.scratch,
-            )
+            begin = kernel.expand(program, *source, begin, end, mode, self.candidates, *found, *scratch)
             if begin == end:
                 return
-            self.candidates = np.concatenate((self.candidates, np.empty_like(self.candidates)), axis=1)
+            self.make_room(2 * self.candidates.shape[1])

@@ -12,17 +12,11 @@ probability 2**-64, whatever they look like. With symmetry there is one such wor
 smallest of the fingerprints under all renamings stands for the whole orbit.
 """
 
-import os
-from pathlib import Path
 from typing import Any, NamedTuple
 
-os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).resolve().parents[2] / ".braid" / "kernels"))
-
 import numpy as np
-from llvmlite import ir
-from numba import njit, types
-from numba.core import cgutils
-from numba.extending import intrinsic
+
+from models.engine.compiled import compiled, inlined, lowest, prefetch
 
 Array = np.ndarray[Any, Any]
 
@@ -35,11 +29,17 @@ STUCK, FAILED = -1, -2
 SEEN, UNSEEN, NO_WRITES, FAILS = 0, 1, 2, 3
 """Kinds of alternatives: whether it has read all that it writes, writes nothing, or raised an exception."""
 
-EXPAND, REST, LOOK = 0, 1, 2
-"""What to do with a row: let things happen in it, let the rest happen after a reduction, only check it."""
+EXPAND, REST, LOOK, EDGES = 0, 1, 2, 3
+"""
+What to do with a row: check it and let things happen in it, let the rest happen after a reduction, only check
+it, only let things happen and keep every edge.
+"""
 
 MISSES, HITS, TRANSITIONS, EDGE = 0, 1, 2, 3
 """What is counted in `totals`."""
+
+OUTSIDE = 2
+"""What is noted in `reduced` of a row in which nothing happens because it lies outside `within`."""
 
 AHEAD = 24
 """How many candidates ahead the slots of the visited set are asked for."""
@@ -90,6 +90,10 @@ class Program(NamedTuple):
     """Roots of step predicates, of final predicates, of `within`; empty where there is no such question."""
     packing: Array
     """By place: word, shift, mask."""
+    renamed_place: Array
+    """By renaming and place: where it goes."""
+    renamed_value: Array
+    """By (place, value), then renaming: the number of the renamed value; only where rows are compared."""
     bring: Array
     """By leaf: the instances that a reduced set with this one must contain, a bit each; empty without it."""
     hidden: Array
@@ -98,53 +102,13 @@ class Program(NamedTuple):
     """By instance: the same for an action that is disabled by the first place that it reads."""
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def _prefetch(typing: Any, array: Any, index: Any) -> Any:
-    """Ask for a cache line before it is needed."""
-
-    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        made = context.make_array(signature.args[0])(context, builder, arguments[0])
-        element = builder.gep(made.data, [arguments[1]])
-        byte = builder.bitcast(element, ir.IntType(8).as_pointer())
-        number = ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [byte.type, number, number, number])
-        ask = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        builder.call(ask, [byte, number(1), number(3), number(1)])
-        return context.get_dummy_value()
-
-    return types.void(array, types.int64), build
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def _lowest(typing: Any, bits: Any) -> Any:
-    """The number of the lowest bit that is set."""
-
-    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.cttz(arguments[0], ir.IntType(1)(1))
-
-    return types.int64(types.uint64), build
-
-
-def _compiled(function: Any) -> Any:
-    """
-    Compile without the lock, and without reference counts: every array belongs to the caller, and counting
-    each time one is named would cost more than the work.
-    """
-    return njit(cache=True, nogil=True, error_model="numpy", _nrt=False)(function)
-
-
-def _inlined(function: Any) -> Any:
-    """Compile a part of a loop: a call would hand over every array of the program."""
-    return njit(cache=True, nogil=True, error_model="numpy", _nrt=False, forceinline=True)(function)
-
-
-@_inlined
+@inlined
 def _mixed(key: Any) -> Any:
     key = (key ^ (key >> np.uint64(33))) * np.uint64(0xFF51AFD7ED558CCD)
     return key ^ (key >> np.uint64(29))
 
 
-@_inlined
+@inlined
 def descend(p: Program, node: int, value: int) -> int:
     """The child of a node for a value: another node, a leaf (negative), or 0 if it is not known."""
     if value < p.node[node, 2]:
@@ -161,7 +125,7 @@ def descend(p: Program, node: int, value: int) -> int:
         place = (place + U1) & mask
 
 
-@_compiled
+@compiled
 def hash_insert(keys: Array, children: Array, node: int, value: int, child: int) -> None:
     """Remember a child for a large value id; the table must have room."""
     key = (np.uint64(node) << U32) | np.uint64(value)
@@ -173,7 +137,7 @@ def hash_insert(keys: Array, children: Array, node: int, value: int, child: int)
     children[place] = child
 
 
-@_inlined
+@inlined
 def walk(p: Program, node: int, values: Array) -> int:
     """The leaf to which a row leads from a node; 0 if the tree does not know."""
     while node > 0:
@@ -181,7 +145,7 @@ def walk(p: Program, node: int, values: Array) -> int:
     return -node
 
 
-@_inlined
+@inlined
 def unpack(p: Program, row: Array, values: Array) -> None:
     """The value ids of a packed row."""
     for place in range(len(p.packing)):
@@ -189,7 +153,7 @@ def unpack(p: Program, row: Array, values: Array) -> None:
         values[place] = (word >> np.uint64(p.packing[place, 1])) & np.uint64(p.packing[place, 2])
 
 
-@_compiled
+@compiled
 def repack(old: Array, rows: Array, new: Array, packed: Array) -> None:
     """Rows packed in one way become rows packed in another."""
     for i in range(len(rows)):
@@ -198,7 +162,7 @@ def repack(old: Array, rows: Array, new: Array, packed: Array) -> None:
             packed[i, new[place, 0]] |= value << np.uint64(new[place, 1])
 
 
-@_inlined
+@inlined
 def successor(p: Program, row: Array, way: int, made: Array) -> None:
     """The row to which an alternative leads."""
     for word in range(len(row)):
@@ -210,7 +174,7 @@ def successor(p: Program, row: Array, way: int, made: Array) -> None:
         made[word] = kept | (np.uint64(p.write[w, 1]) << shift)
 
 
-@_compiled
+@compiled
 def unknown(
     p: Program, row: Array, todo: int, values: Array, actions: Array, predicates: Array
 ) -> tuple[int, int]:
@@ -239,7 +203,7 @@ def unknown(
     return n, m
 
 
-@_inlined
+@inlined
 def _note(hits: Array, seen: Array, totals: Array, code: int, row: int, way: int) -> None:
     """Remember the first row for which something is to be said."""
     if not seen[code]:
@@ -249,7 +213,7 @@ def _note(hits: Array, seen: Array, totals: Array, code: int, row: int, way: int
         totals[HITS] = n + 1
 
 
-@_inlined
+@inlined
 def look(p: Program, values: Array, todo: int, row: int, hits: Array, seen: Array, totals: Array) -> bool:
     """Check the state predicates that could have changed; false if one of them does not know the row."""
     known = True
@@ -257,7 +221,7 @@ def look(p: Program, values: Array, todo: int, row: int, hits: Array, seen: Arra
         place = p.looked_at[i]
         todo &= ~p.false_by[p.offset[place] + values[place]]
     while todo:
-        bit = _lowest(todo)
+        bit = lowest(todo)
         todo &= todo - U1
         for k in range(bit, len(p.predicate) if bit == 63 else bit + 1):
             if p.predicate[k] > 0:
@@ -269,7 +233,7 @@ def look(p: Program, values: Array, todo: int, row: int, hits: Array, seen: Arra
     return known
 
 
-@_inlined
+@inlined
 def enabled(p: Program, values: Array, leaves: Array) -> int:
     """The leaves of all actions that can happen; -1 if a tree does not know the row."""
     n = 0
@@ -288,7 +252,7 @@ def enabled(p: Program, values: Array, leaves: Array) -> int:
     return n
 
 
-@_inlined
+@inlined
 def _steps_known(
     p: Program, values: Array, leaves: Array, n: int, row: int, hits: Array, seen: Array, totals: Array
 ) -> bool:
@@ -312,7 +276,7 @@ def _steps_known(
     return known
 
 
-@_inlined
+@inlined
 def _is_final(p: Program, values: Array) -> int:
     """Whether a state may be the last; 0 if a tree does not know."""
     verdict = FALSE
@@ -325,12 +289,12 @@ def _is_final(p: Program, values: Array) -> int:
     return verdict
 
 
-@_inlined
+@inlined
 def _reduced_set(
     p: Program, leaves: Array, n: int, current: Array, chosen: Array, queue: Array, best: Array
 ) -> int:
     """
-    A stubborn set of instances, as small as it gets from one seed each, as flags in `best`; 0 if there is none.
+    A stubborn set of instances, the smallest from one seed each, as flags in `best`; 0 if there is none.
 
     `current` has the leaf of every instance that is not disabled by its first read, else 0. Whatever could
     change what a member reads, or notice what it writes, comes along; a set whose enabled members a property
@@ -357,7 +321,7 @@ def _reduced_set(
                 bits = p.bring[at, word] if at else p.blocked[member, word]
                 base = word * 64
                 while bits:
-                    number = base + _lowest(bits)
+                    number = base + lowest(bits)
                     bits &= bits - U1
                     if number < size and not chosen[number]:
                         chosen[number] = 1
@@ -372,8 +336,8 @@ def _reduced_set(
     return smallest if smallest < n else 0
 
 
-@_compiled
-def expand(
+@compiled
+def expand(  # noqa: PLR0915 (one loop; a call inside it would cost more than the work)
     p: Program,
     rows: Array,
     prints: Array,
@@ -407,12 +371,13 @@ def expand(
     fullest = 0
     for owner in range(len(counts)):
         fullest = max(fullest, counts[owner])
-    partial = len(p.bring) > 0
+    partial = len(p.bring) > 0 and mode != EDGES
+    filtered = len(recent) > 1 and mode != EDGES
 
     for row in range(begin, end):
         unpack(p, rows[row], values)
         known = True
-        if todo[row] and mode != REST:
+        if todo[row] and mode in (EXPAND, LOOK):
             known = look(p, values, todo[row], row, hits, seen, totals)
         if mode == LOOK:
             if not known:
@@ -423,10 +388,11 @@ def expand(
             inside = walk(p, p.within[0], values)
             if inside == FALSE and known:
                 totals[EDGE] += 1
+                reduced[row] = OUTSIDE
                 continue
             known = known and inside != 0
         n = enabled(p, values, leaves)
-        if known and n >= 0 and len(p.step) and mode != REST:
+        if known and n >= 0 and len(p.step) and mode == EXPAND:
             known = _steps_known(p, values, leaves, n, row, hits, seen, totals)
         ways = 0
         for i in range(n):
@@ -473,9 +439,10 @@ def expand(
                             found ^= p.random[(base + values[place]) * renamings + g]
                             found ^= p.random[(base + p.write[w, 1]) * renamings + g]
                     least = min(least, found)
-                if recent[(least >> U16) & remembered] == least:
-                    continue
-                recent[(least >> U16) & remembered] = least
+                if filtered:
+                    if recent[(least >> U16) & remembered] == least:
+                        continue
+                    recent[(least >> U16) & remembered] = least
                 owner = least & owners
                 at = counts[owner]
                 candidates[owner, at, 0] = least
@@ -485,20 +452,20 @@ def expand(
     return end
 
 
-@_inlined
+@inlined
 def slot_of(fingerprint: int, size: int) -> int:
     """Where a fingerprint would like to stand in a table."""
     return ((fingerprint >> U32) * np.uint64(size)) >> U32
 
 
-@_compiled
+@compiled
 def insert(table: Array, candidates: Array, count: int, progressed: Array) -> int:
     """Add fingerprints to a table that has room for all; the new ones move to the front of the candidates."""
     size = len(table)
     fresh = 0
     for c in range(count):
         if c + AHEAD < count:
-            _prefetch(table, np.int64(slot_of(candidates[c + AHEAD, 0], size)))
+            prefetch(table, np.int64(slot_of(candidates[c + AHEAD, 0], size)))
         mark = candidates[c, 0] | np.uint64(candidates[c, 0] == U0)
         slot = slot_of(mark, size)
         while True:
@@ -518,7 +485,125 @@ def insert(table: Array, candidates: Array, count: int, progressed: Array) -> in
     return fresh
 
 
-@_compiled
+@inlined
+def same_state(p: Program, row: Array, stored: Array, values: Array, other: Array) -> bool:
+    """Whether two rows are one state, or one orbit if there are renamings."""
+    renamings = len(p.renamed_place)
+    if renamings == 1:
+        for word in range(len(row)):  # noqa: SIM110 (compiled)
+            if row[word] != stored[word]:
+                return False
+        return True
+    unpack(p, row, values)
+    unpack(p, stored, other)
+    for g in range(renamings):
+        same = True
+        for place in range(len(p.packing)):
+            renamed = p.renamed_value[(p.offset[place] + values[place]) * renamings + g]
+            if other[p.renamed_place[g, place]] != renamed:
+                same = False
+                break
+        if same:
+            return True
+    return False
+
+
+@compiled
+def insert_exactly(
+    p: Program,
+    table: Array,
+    numbers: Array,
+    candidates: Array,
+    count: int,
+    rows: Array,
+    store: Array,
+    slots: Array,
+    progressed: Array,
+    made: Array,
+    values: Array,
+) -> int:
+    """
+    Add candidates to a table, and compare the whole states wherever fingerprints are equal.
+
+    `numbers` holds the number of a stored state, or -1 - i for the i-th new one of this call, whose row does
+    not exist yet; `slots` says where the new ones stand.
+    """
+    size = len(table)
+    fresh = 0
+    for c in range(count):
+        mark = candidates[c, 0] | np.uint64(candidates[c, 0] == U0)
+        source, way = np.int64(candidates[c, 1] >> U32), np.int64(candidates[c, 1] & LOW)
+        successor(p, rows[source], way, made[0])
+        slot = slot_of(mark, size)
+        while True:
+            if table[slot] == U0:
+                table[slot] = mark
+                numbers[slot] = -1 - fresh
+                slots[fresh] = slot
+                candidates[fresh, 0] = candidates[c, 0]
+                candidates[fresh, 1] = candidates[c, 1]
+                progressed[source] = 1
+                fresh += 1
+                break
+            if table[slot] == mark:
+                number = numbers[slot]
+                if number >= 0:
+                    found = same_state(p, made[0], store[number], values[0], values[1])
+                else:
+                    what = candidates[-1 - number, 1]
+                    successor(p, rows[np.int64(what >> U32)], np.int64(what & LOW), made[1])
+                    found = same_state(p, made[0], made[1], values[0], values[1])
+                if found:
+                    break
+            slot += U1
+            if slot == size:
+                slot = U0
+    return fresh
+
+
+@compiled
+def find(table: Array, numbers: Array, candidates: Array, count: int, found: Array) -> None:
+    """The numbers of states that are all in a table."""
+    size = len(table)
+    for c in range(count):
+        mark = candidates[c, 0] | np.uint64(candidates[c, 0] == U0)
+        slot = slot_of(mark, size)
+        while table[slot] != mark:
+            slot += U1
+            if slot == size:
+                slot = U0
+        found[c] = numbers[slot]
+
+
+@compiled
+def fingerprints(p: Program, rows: Array, values: Array, prints: Array) -> None:
+    """The fingerprints of rows, from their values."""
+    renamings = prints.shape[1]
+    for i in range(len(rows)):
+        unpack(p, rows[i], values)
+        for g in range(renamings):
+            found = U0
+            for place in range(len(p.packing)):
+                found ^= p.random[(p.offset[place] + values[place]) * renamings + g]
+            prints[i, g] = found
+
+
+@compiled
+def move_numbers(old: Array, old_numbers: Array, new: Array, numbers: Array) -> None:
+    """Put every entry of a table with numbers into a larger one."""
+    size = len(new)
+    for i in range(len(old)):
+        if old[i] != U0:
+            slot = slot_of(old[i], size)
+            while new[slot] != U0:
+                slot += U1
+                if slot == size:
+                    slot = U0
+            new[slot] = old[i]
+            numbers[slot] = old_numbers[i]
+
+
+@compiled
 def move_table(old: Array, new: Array) -> None:
     """Put every entry of a table into a larger one."""
     size = len(new)
@@ -533,7 +618,7 @@ def move_table(old: Array, new: Array) -> None:
             new[slot] = mark
 
 
-@_compiled
+@compiled
 def materialise(
     p: Program,
     rows: Array,

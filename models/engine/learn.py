@@ -7,248 +7,194 @@ tree grows by one path whenever a row comes along that it does not know: the fun
 never again for any state in which it would read the same.
 """
 
+from collections import Counter
 from collections.abc import Sequence
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 
 from models.engine import kernel
 from models.engine.kernel import FAILS, FALSE, NO_WRITES, SEEN, TRUE, UNSEEN, Array, Program
-from models.engine.symmetry import Renaming
-from spec.immutable import Misuse, encode
+from models.engine.reduction import Dependence
+from models.engine.slicing import slice_of
+from models.engine.symmetry import Renaming, renamings
+from models.engine.trees import Growing, Trees
+from models.engine.values import Values
+from spec.immutable import Misuse
 from spec.machine import Action, Property, Sort
 from spec.world import Alternative, Instance, Model, State
 
 WAYS = 1 << 12
 """How many alternatives one action may have in one state."""
 
-
-class Growing:
-    """An array with room behind its end."""
-
-    def __init__(self, *shape: int, dtype: Any = np.int32, fill: int = 0) -> None:
-        self.fill, self.size = fill, 0
-        self.array: Array = np.full((64, *shape), fill, dtype)
-
-    def append(self, *rows: Any) -> int:
-        """Add rows at the end and return the number of the first."""
-        begin = self.size
-        self.reserve(begin + len(rows))
-        for i, row in enumerate(rows):
-            self.array[begin + i] = row
-        self.size = begin + len(rows)
-        return begin
-
-    def extend(self, count: int) -> int:
-        """Add so many empty rows."""
-        begin = self.size
-        self.reserve(begin + count)
-        self.size = begin + count
-        return begin
-
-    def reserve(self, size: int) -> None:
-        if size > len(self.array):
-            grown = np.full(
-                (max(size, 2 * len(self.array)), *self.array.shape[1:]), self.fill, self.array.dtype
-            )
-            grown[: self.size] = self.array[: self.size]
-            self.array = grown
-
-
-class Values:
-    """The values that each place has had so far, numbered, with the random words of their fingerprints."""
-
-    def __init__(self, model: Model, renamings: Sequence[Renaming], salt: int) -> None:
-        self.model, self.renamings, self.salt = model, renamings, salt
-        self.ids: list[dict[Any, int]] = [{} for _ in model.slots]
-        self.known: list[list[Any]] = [[] for _ in model.slots]
-        self.room = np.full(len(model.slots), 8, np.int64)
-        self._lay_out()
-
-    def _lay_out(self) -> None:
-        self.offset = np.concatenate(([0], np.cumsum(self.room)))[:-1].astype(np.int64)
-        self.total = int(self.room.sum())
-
-    def intern(self, place: int, value: Any) -> int:
-        """The number of a value at a place."""
-        found = self.ids[place].get(value)
-        if found is not None:
-            known = self.known[place][found]
-            if known is not value and encode(known) != encode(value):
-                raise Misuse(
-                    f"{self.model.slots[place].name} holds {known!r} and {value!r}, which are equal but not the "
-                    "same: keep to one type"
-                )
-            return found
-        number = len(self.known[place])
-        self.ids[place][value] = number
-        self.known[place].append(value)
-        return number
-
-    def words(self, place: int, value: Any) -> list[int]:
-        """The random words of a value, one for each renaming; they depend on nothing but names and content."""
-        return [
-            int.from_bytes(
-                blake2b(
-                    encode((self.model.slots[r.places[place]].name, r.value(value))),
-                    digest_size=8,
-                    key=self.salt.to_bytes(8, "little"),
-                ).digest(),
-                "little",
-            )
-            for r in self.renamings
-        ]
-
-    def state(self, ids: Sequence[int]) -> State:
-        """The values behind a row of numbers."""
-        return tuple(known[i] for known, i in zip(self.known, ids, strict=True))
+STAY = 0
+"""The alternative in which nothing happens."""
 
 
 class Knowledge:
     """Everything learned so far, and how to learn more."""
 
-    def __init__(self, model: Model, renamings: Sequence[Renaming] = (), salt: int = 0) -> None:
-        self.model = model
-        self.renamings = tuple(renamings) or (Renaming.identity(model),)
-        self.values = Values(model, self.renamings, salt)
+    def __init__(
+        self,
+        model: Model,
+        *,
+        symmetry: bool = False,
+        partial_order: bool = False,
+        slicing: bool = False,
+        exact: bool = False,
+        salt: int = 0,
+    ) -> None:
+        self.model, self.exact = model, exact
+        self.renamings = renamings(model) if symmetry else (Renaming.identity(model),)
+        self.partial_order = Dependence(model) if partial_order else None
+        self.slice = slice_of(model) if slicing else None
+        self.values = Values(model, self.renamings, salt, closed=exact)
+        self.trees = Trees()
         self.evaluations = 0
         self.contexts: dict[str, int] = {}
+        self._name_everything()
+        self._make_leaves()
+        self._begin()
+        self.values.pack_again()
+
+    def _name_everything(self) -> None:
+        """Sort out what there is: actions that are kept, predicates by what they are asked of."""
+        model = self.model
         self.instances = model.instances
-        self._by_arguments = {
-            (i.of.name, i.arguments): i for i in (*model.instances, *model.checks, *model.finals)
-        }
-        self._random: Array = np.zeros(self.values.total * len(self.renamings), np.uint64)
-        self._first: Array = np.full((self.values.total, 2), -1, np.int32)
-        self._false_by: Array = np.zeros(self.values.total, np.uint64)
-        self._go_on, self._go_on_instance = Growing(), Growing()
-        self._node, self._child = Growing(3), Growing()
-        self._children: dict[tuple[int, int], int] = {}
-        self._hash_key: Array = np.zeros(1024, np.uint64)
-        self._hash_child: Array = np.zeros(1024, np.int32)
-        self._hashed = 0
+        self.kept = tuple(range(len(model.instances))) if self.slice is None else self.slice.instances
+        names = {model.instances[number].of.name for number in self.kept}
+        self.dropped = sorted({i.of.name for i in model.instances} - names)
+        self.looks = [c for c in model.checks if c.of.sort in (Sort.ALWAYS, Sort.SOMETIMES)]
+        self.steps = [c for c in model.checks if c.of.sort is Sort.STEP]
+        self.idle: Array = np.zeros(len(self.looks), np.bool_)
+        """Witnesses that have been found: nobody needs to look again."""
+        self.watch: Array = np.zeros(len(model.slots), np.uint64)
+        """By place, which state predicates have ever read it."""
+        self._inside: list[Instance[Property]] = []
+        if model.world.within is not None:
+            asked = Property("within", (), "", Sort.FINAL, model.world.within, {})
+            self._inside.append(Instance(asked, (), "within()", ""))
+        every: list[Instance[Any]] = [*model.instances, *model.checks, *model.finals, *self._inside]
+        self._by_arguments = {(i.of.name, i.arguments): i for i in every}
+
+    def _make_leaves(self) -> None:
+        """Leaves, alternatives and writes, with the two leaves of predicates and the alternative to stay."""
+        words = self.partial_order.words if self.partial_order else 1
         self._leaf, self._way, self._write = Growing(3), Growing(4), Growing(2)
         self._changes = Growing(len(self.renamings), dtype=np.uint64)
-        self._node.append((0, 0, 0))
-        self._leaf.append((0, 0, 0), (0, 0, 0), (0, 0, 0))
+        self._go_on, self._go_on_instance = Growing(), Growing()
+        self._bring, self._hidden = Growing(words, dtype=np.uint64), Growing(dtype=np.uint8)
+        self._blocked: Array = np.zeros((len(self.instances), words), np.uint64)
         self._leaves: dict[Any, int] = {}
-        self._watch: Array = np.zeros(len(model.slots), np.uint64)
-
-        looks = [c for c in model.checks if c.of.sort in (Sort.ALWAYS, Sort.SOMETIMES)]
-        self.looks, self.steps = looks, [c for c in model.checks if c.of.sort is Sort.STEP]
-        self._look_roots: Array = np.zeros(len(looks), np.int32)
-        self._step_roots: Array = np.zeros(len(self.steps), np.int32)
-        self._final_roots: Array = np.zeros(len(model.finals), np.int32)
-        self._within_root: Array = np.zeros(0 if model.world.within is None else 1, np.int32)
-        self.idle = np.zeros(len(looks), np.bool_)
-        """Witnesses that have been found: nobody needs to look again."""
-
-        self._roots: list[int] = []
-        self._begin()
-        self.packing = self._packed()
+        self._way.append((0, 0, 0, NO_WRITES))
+        self._changes.append(np.uint64(0))
+        for by_leaf in (self._leaf, self._bring, self._hidden):
+            by_leaf.extend(TRUE + 1)
 
     def _begin(self) -> None:
         """Find out where each tree begins, by running everything on an initial state."""
         state = self.model.initial[0]
+        for r in self.renamings:
+            if {r.state(one) for one in self.model.initial} != set(self.model.initial):
+                raise Misuse(f"{self.model.world.name}: the initial states tell {', '.join(r.names)} apart")
         for one in self.model.initial:
             for place, value in enumerate(one):
-                self.intern(place, value)
+                self.values.intern(place, value)
         self._starts_at: dict[int, list[int]] = {}
-        self._instance_roots = []
-        for number, instance in enumerate(self.instances):
-            reads, _ = self._run(instance, state)
+        self._instance_roots: dict[int, int] = {}
+        for number in self.kept:
+            reads, _ = self._run(self.instances[number], state)
             self._starts_at.setdefault(reads[0], []).append(number)
-            self._instance_roots.append(self._new_node(reads[0]))
-        self._roots = sorted(self._starts_at)
-        for roots, checks in (
-            (self._look_roots, self.looks),
-            (self._step_roots, self.steps),
-            (self._final_roots, self.model.finals),
-        ):
-            for k, check in enumerate(checks):
-                after = state if check.of.sort is Sort.STEP else None
-                roots[k] = self._new_node(self._look(check, state, after)[0][0])
-        if len(self._within_root):
-            self._within_root[0] = self._new_node((self.model.inside(state).reads or (0,))[0])
+            self._instance_roots[number] = self._root(reads)
+            if self.partial_order:
+                self._blocked[number] = self.partial_order.brought(reads[:1], ())
+        self._roots: Array = np.array(sorted(self._starts_at), np.int32)
+        self._look_roots = self._roots_of(self.looks, state)
+        self._step_roots = self._roots_of(self.steps, state)
+        self._final_roots = self._roots_of(self.model.finals, state)
+        self._within_roots = self._roots_of(self._inside, state)
+        self._looked_at: Array = np.unique(self.trees.node.array[self._look_roots, 0]).astype(np.int32)
+
+    def _roots_of(self, checks: Sequence[Instance[Property]], state: State) -> Array:
+        stays = [state if check.of.sort is Sort.STEP else None for check in checks]
+        found = [self._look(check, state, after)[0] for check, after in zip(checks, stays, strict=True)]
+        return np.array([self._root(reads) for reads in found], np.int32)
+
+    def _root(self, reads: Sequence[int]) -> int:
+        known = self.values.known
+        return self.trees.new_node(reads[0], len(known[reads[0] % len(known)]))
+
+    def _grow(self, root: int, reads: Sequence[int], ids: Sequence[int], leaf: int) -> None:
+        self.trees.grow(int(root), reads, ids, leaf, self.values.known)
 
     # what the kernel sees
 
     def program(self) -> Program:
         """The arrays as they are now."""
-        active = np.where(self.idle, 0, self._look_roots).astype(np.int32)
-        none = np.zeros((0, 1), np.uint64)
+        values, trees = self.values, self.trees
         return Program(
-            offset=self.values.offset,
-            random=self._random,
-            first=self._first,
+            offset=values.offset,
+            random=values.random.ravel(),
+            first=values.first,
             go_on=self._go_on.array,
-            roots=np.array(self._roots, np.int32),
-            node=self._node.array,
-            child=self._child.array,
-            hash_key=self._hash_key,
-            hash_child=self._hash_child,
+            roots=self._roots,
+            node=trees.node.array,
+            child=trees.child.array,
+            hash_key=trees.hash_key,
+            hash_child=trees.hash_child,
             leaf=self._leaf.array,
             way=self._way.array,
             change=self._changes.array.ravel(),
             write=self._write.array,
-            watch=self._watch,
-            predicate=active,
-            looked_at=np.unique(self._node.array[self._look_roots, 0]).astype(np.int32),
-            false_by=self._false_by,
+            watch=self.watch,
+            predicate=np.where(self.idle, 0, self._look_roots).astype(np.int32),
+            looked_at=self._looked_at,
+            false_by=values.false_by.ravel(),
             step=self._step_roots,
             final=self._final_roots,
-            within=self._within_root,
-            packing=self.packing,
-            bring=none,
-            hidden=np.zeros(0, np.uint8),
-            blocked=none,
+            within=self._within_roots,
+            packing=values.packing,
+            renamed_place=np.array([r.places for r in self.renamings], np.int32),
+            renamed_value=values.renamed.ravel(),
+            bring=self._bring.array if self.partial_order else self._bring.array[:0],
+            hidden=self._hidden.array,
+            blocked=self._blocked,
         )
 
-    def _packed(self) -> Array:
-        """Place every variable in a word, in as few bits as its values need."""
-        packing: Array = np.zeros((len(self.values.known), 3), np.int64)
-        word = used = 0
-        for place, known in enumerate(self.values.known):
-            bits = (len(known) - 1).bit_length()
-            if used + bits > 64:
-                word, used = word + 1, 0
-            packing[place] = word, used % 64, (1 << bits) - 1
-            used += bits
-        return packing
-
     @property
-    def row_words(self) -> int:
-        return int(self.packing[:, 0].max()) + 1
+    def nbytes(self) -> int:
+        """About how much memory this takes."""
+        arrays = (self.trees.child, self.trees.node, self._leaf, self._way, self._write)
+        there = sum(int(a.array.nbytes) for a in arrays)
+        return there + 120 * len(self.trees.children) + 500 * len(self._leaves)
 
-    def outgrown(self) -> bool:
-        """Whether a variable has more values than its bits can tell apart."""
-        return any(len(known) - 1 > self.packing[place, 2] for place, known in enumerate(self.values.known))
+    def instance_and_way(self, moves: Array) -> tuple[Array, Array]:
+        """The same for many moves, counted from 0."""
+        return moves // WAYS, moves % WAYS
 
-    def pack_again(self) -> Array:
-        """Make room for all values; returns the packing that rows have had until now."""
-        old, self.packing = self.packing, self._packed()
-        return old
+    def notes(self) -> list[str]:
+        """What a reader of the verdict should know."""
+        said = []
+        if len(self.renamings) > 1:
+            names = ", ".join(domain.bound for domain in self.model.world.interchangeable)
+            said.append(
+                f"symmetry: {len(self.renamings)} renamings of {names}; states are counted once for all"
+            )
+        if self.partial_order:
+            said.append("partial-order reduction: traces need not be shortest")
+        if self.slice is not None:
+            said.append(f"slicing: {self.slice.why}")
+        return said
 
-    def pack(self, ids: Sequence[int]) -> list[int]:
-        """The words of a row."""
-        words = [0] * self.row_words
-        for (word, shift, _), number in zip(self.packing.tolist(), ids, strict=True):
-            words[word] |= number << shift
-        return words
-
-    def unpack(self, words: Sequence[int]) -> list[int]:
-        """The value ids in a row."""
-        return [(int(words[word]) >> shift) & mask for word, shift, mask in self.packing.tolist()]
-
-    def prints(self, ids: Sequence[int]) -> list[int]:
-        """The fingerprints of a row, one for each renaming."""
-        many = len(self.renamings)
-        found = [0] * many
-        for place, number in enumerate(ids):
-            at = (int(self.values.offset[place]) + number) * many
-            for g in range(many):
-                found[g] ^= int(self._random[at + g])
-        return found
+    def details(self) -> dict[str, Any]:
+        """Figures for those who want to understand a slow world."""
+        return {
+            "contexts": dict(sorted(self.contexts.items(), key=lambda item: -item[1])),
+            "evaluations": self.evaluations,
+            "nodes": self.trees.node.size,
+            "values": {s.name: len(v) for s, v in zip(self.model.slots, self.values.known, strict=True)},
+            "row_bytes": 8 * self.values.row_words,
+        }
 
     def everything(self) -> int:
         """All state predicates, as bits."""
@@ -258,77 +204,12 @@ class Knowledge:
         """Instance and alternative of a move as the kernel writes it down."""
         return divmod(number - 1, WAYS)
 
-    # interning and growing
-
-    def intern(self, place: int, value: Any) -> int:
-        """The number of a value, with its random words in place."""
-        number = self.values.intern(place, value)
-        if number >= self.values.room[place]:
-            self._make_room(place)
-        at = (int(self.values.offset[place]) + number) * len(self.renamings)
-        if not self._random[at]:
-            self._random[at : at + len(self.renamings)] = np.array(self.values.words(place, value), np.uint64)
-        return number
-
-    def _make_room(self, place: int) -> None:
-        old_offset, old_room, many = self.values.offset, self.values.room.copy(), len(self.renamings)
-        self.values.room[place] *= 2
-        self.values._lay_out()
-        random: Array = np.zeros(self.values.total * many, np.uint64)
-        first: Array = np.full((self.values.total, 2), -1, np.int32)
-        false_by: Array = np.zeros(self.values.total, np.uint64)
-        for p, (old, new) in enumerate(zip(old_offset.tolist(), self.values.offset.tolist(), strict=True)):
-            size = int(old_room[p])
-            random[new * many : (new + size) * many] = self._random[old * many : (old + size) * many]
-            first[new : new + size] = self._first[old : old + size]
-            false_by[new : new + size] = self._false_by[old : old + size]
-        self._random, self._first, self._false_by = random, first, false_by
-
-    def _new_node(self, place: int) -> int:
-        """A node that asks for a place; the values known by now get a child slot each, later ones are hashed."""
-        after = place - len(self.model.slots) if place >= len(self.model.slots) else place
-        room = min(256, max(16, 2 << (len(self.values.known[after]) - 1).bit_length()))
-        return self._node.append((place, self._child.extend(room), room))
-
-    def _set_child(self, node: int, value: int, child: int) -> None:
-        self._children[node, value] = child
-        _, base, room = self._node.array[node].tolist()
-        if value < room:
-            self._child.array[base + value] = child
-            return
-        if 2 * self._hashed >= len(self._hash_key):
-            self._grow_hash()
-        self._hashed += 1
-        kernel.hash_insert(self._hash_key, self._hash_child, node, value, child)
-
-    def _grow_hash(self) -> None:
-        old = zip(self._hash_key.tolist(), self._hash_child.tolist(), strict=True)
-        size = 4 * len(self._hash_key)
-        self._hash_key, self._hash_child = np.zeros(size, np.uint64), np.zeros(size, np.int32)
-        for key, child in old:
-            if key:
-                kernel.hash_insert(self._hash_key, self._hash_child, key >> 32, key & 0xFFFFFFFF, child)
-
-    def _grow_path(self, root: int, reads: Sequence[int], ids: Sequence[int], leaf: int) -> None:
-        """Add the path that these reads take below a root."""
-        node = root
-        for place, following in zip(reads, [*reads[1:], -1], strict=True):
-            value = ids[place]
-            if following < 0:
-                self._set_child(node, value, -leaf)
-                return
-            child = self._children.get((node, value), 0)
-            if child == 0:
-                child = self._new_node(following)
-                self._set_child(node, value, child)
-            node = child
-
     # learning
 
     def learn(self, ids: Sequence[int], todo: int) -> None:
         """Run everything on a row that some tree does not know yet."""
         state = self.values.state(ids)
-        row = np.array(self.pack(ids), np.uint64)
+        row = np.array(self.values.pack(ids), np.uint64)
         actions: Array = np.empty(len(self.instances) + 1, np.int64)
         predicates: Array = np.empty(len(self.looks) + 1, np.int64)
         values: Array = np.empty(len(ids), np.int64)
@@ -336,10 +217,10 @@ class Knowledge:
         for k in predicates[:m].tolist():
             reads, found = self._look(self.looks[k], state)
             for place in reads:
-                self._watch[place] |= np.uint64(1 << min(k, 63))
-            self._grow_path(int(self._look_roots[k]), reads, ids, TRUE if found else FALSE)
+                self.watch[place] |= np.uint64(1 << min(k, 63))
+            self._grow(self._look_roots[k], reads, ids, TRUE if found else FALSE)
             if len(reads) == 1 and not found and k < 63:
-                self._false_by[self.values.offset[reads[0]] + ids[reads[0]]] |= np.uint64(1 << k)
+                self.values.false_by[self.values.at(reads[0], ids[reads[0]])] |= np.uint64(1 << k)
         for what in actions[:n].tolist():
             if what >= 0:
                 self._learn_action(int(self._go_on_instance.array[what]), state, ids)
@@ -352,17 +233,17 @@ class Knowledge:
         entries = []
         for number in self._starts_at[place]:
             self._learn_action(number, state, ids)
-            child = self._children[self._instance_roots[number], ids[place]]
+            child = self.trees.children[self._instance_roots[number], ids[place]]
             if child > 0 or self._leaf.array[-child][0] < self._leaf.array[-child][1]:
                 entries.append((child, number))
         begin = self._go_on.append(*(child for child, _ in entries))
         self._go_on_instance.append(*(number for _, number in entries))
-        self._first[self.values.offset[place] + ids[place]] = begin, begin + len(entries)
+        self.values.first[self.values.at(place, ids[place])] = begin, begin + len(entries)
 
     def _learn_action(self, number: int, state: State, ids: Sequence[int]) -> None:
         reads, ways = self._run(self.instances[number], state)
         leaf = self._leaf_of(number, reads, ways, ids)
-        self._grow_path(self._instance_roots[number], reads, ids, leaf)
+        self._grow(self._instance_roots[number], reads, ids, leaf)
 
     def _leaf_of(
         self, number: int, reads: Sequence[int], ways: Sequence[Alternative], ids: Sequence[int]
@@ -370,9 +251,14 @@ class Knowledge:
         """The leaf with these alternatives; equal ones are shared."""
         if len(ways) >= WAYS:
             raise Misuse(f"{self.instances[number].label} has {len(ways):,} alternatives in one state")
-        effects = [tuple((p, self.intern(p, v)) for p, v in way.writes) for way in ways]
+        cone = self.slice.places if self.slice else None
+        effects = [
+            tuple((p, self.values.intern(p, v)) for p, v in way.writes if cone is None or p in cone)
+            for way in ways
+        ]
         seen = tuple((p, ids[p]) for effect in effects for p, _ in effect if p in reads)
-        key = number, tuple(effects), seen, tuple(way.failure for way in ways)
+        apart = frozenset(reads) if self.partial_order else None
+        key = number, tuple(effects), seen, tuple(way.failure for way in ways), apart
         if key not in self._leaves:
             rows, changes = [], []
             for i, (way, effect) in enumerate(zip(ways, effects, strict=True)):
@@ -384,59 +270,98 @@ class Knowledge:
             self._changes.append(*changes)
             begin = self._way.append(*rows)
             self._leaves[key] = self._leaf.append((begin, begin + len(rows), number))
+            self._note_dependence(number, reads, [p for effect in effects for p, _ in effect], ways)
         return self._leaves[key]
+
+    def _note_dependence(
+        self, number: int, reads: Sequence[int], writes: list[int], ways: Sequence[Alternative]
+    ) -> None:
+        """What partial-order reduction must know of a new leaf."""
+        if self.partial_order is None:
+            return
+        may = self.partial_order.prints[number]
+        if len(self.renamings) == 1 and not (may.reads.issuperset(reads) and may.writes.issuperset(writes)):
+            raise AssertionError(f"{self.instances[number].label} does more than its text says")
+        self._bring.append(self.partial_order.brought(reads, writes))
+        fails = any(way.failure for way in ways)
+        self._hidden.append(not fails and self.partial_order.hidden(writes))
 
     def _change(self, effect: Sequence[tuple[int, int]], ids: Sequence[int]) -> Array:
         """What an effect does to the fingerprints of a row, under each renaming."""
-        many = len(self.renamings)
-        change: Array = np.zeros(many, np.uint64)
-        for place, value in effect:
-            for number in (ids[place], value):
-                at = (int(self.values.offset[place]) + number) * many
-                change ^= self._random[at : at + many]
-        return change
+        places = [self.values.at(place, n) for place, value in effect for n in (ids[place], value)]
+        return np.bitwise_xor.reduce(self.values.random[places], axis=0)
 
     def _learn_rest(self, state: State, ids: Sequence[int]) -> None:
         """The questions that are asked only of some rows: `within`, final states, steps."""
-        p = self.program()
         row: Array = np.array([*ids, *ids], np.int64)
-        if len(self._within_root) and kernel.walk(p, self._within_root[0], row) == 0:
-            told = self.model.inside(state)
-            self._grow_path(
-                int(self._within_root[0]), told.reads or (0,), ids, TRUE if told.result else FALSE
-            )
+        self._ask(self._inside, self._within_roots, row, state)
         if not (self.steps or self.model.finals):
             return
         leaves: Array = np.empty(len(self.instances) + 1, np.int64)
         n = kernel.enabled(self.program(), row, leaves)
         ways = [way for leaf in leaves[:n].tolist() for way in range(*self._leaf.array[leaf][:2].tolist())]
         if not ways:
-            for k, final in enumerate(self.model.finals):
-                if kernel.walk(self.program(), self._final_roots[k], row) == 0:
-                    reads, found = self._look(final, state)
-                    self._grow_path(int(self._final_roots[k]), reads, ids, TRUE if found else FALSE)
+            self._ask(self.model.finals, self._final_roots, row, state)
         for way in ways if self.steps else ():
             begin, end = self._way.array[way][:2].tolist()
-            after = list(ids)
+            row[len(ids) :] = ids
             for place, value in self._write.array[begin:end].tolist():
-                after[place] = value
-            both = [*ids, *after]
-            row[:] = both
-            for k, step in enumerate(self.steps):
-                if kernel.walk(self.program(), self._step_roots[k], row) == 0:
-                    reads, found = self._look(step, state, self.values.state(after))
-                    self._grow_path(int(self._step_roots[k]), reads, both, TRUE if found else FALSE)
+                row[len(ids) + place] = value
+            self._ask(self.steps, self._step_roots, row, state, self.values.state(row[len(ids) :].tolist()))
+
+    def _ask(
+        self,
+        checks: Sequence[Instance[Property]],
+        roots: Array,
+        row: Array,
+        state: State,
+        after: State | None = None,
+    ) -> None:
+        """Grow the trees of some predicates that do not know a row."""
+        for root, check in zip(roots.tolist(), checks, strict=True):
+            if kernel.walk(self.program(), root, row) == 0:
+                reads, found = self._look(check, state, after)
+                self._grow(root, reads, row.tolist(), TRUE if found else FALSE)
 
     def _run(self, instance: Instance[Action], state: State) -> tuple[Sequence[int], Sequence[Alternative]]:
-        self.evaluations += 1
-        self.contexts[instance.of.name] = self.contexts.get(instance.of.name, 0) + 1
-        told = self.model.run(instance, state)
-        return told.reads or (0,), told.result
+        self._count(instance)
+        told = self.model.run(instance, state, twice=True)
+        reads = dict.fromkeys(told.reads or (0,))
+        for r in self.renamings[1:]:
+            other = self._other(instance, r)
+            seen = self.model.run(other, r.state(state))
+            reads.update(dict.fromkeys(map(r.back, seen.reads)))
+            here = Counter((r.state(self.model.after(state, way)), bool(way.failure)) for way in told.result)
+            there = Counter((self.model.after(r.state(state), way), bool(way.failure)) for way in seen.result)
+            if here != there:
+                raise Misuse(self._differs(instance, other, r))
+        return tuple(reads), told.result
 
     def _look(
         self, check: Instance[Property], state: State, after: State | None = None
-    ) -> tuple[Sequence[int], Any]:
+    ) -> tuple[Sequence[int], bool]:
+        self._count(check)
+        told = self.model.look(check, state, after, twice=True)
+        reads = dict.fromkeys(told.reads or (0,))
+        for r in self.renamings[1:]:
+            other = self._other(check, r)
+            seen = self.model.look(other, r.state(state), None if after is None else r.state(after))
+            reads.update(dict.fromkeys(map(r.back, seen.reads)))
+            if bool(seen.result) != bool(told.result):
+                raise Misuse(self._differs(check, other, r))
+        return tuple(reads), bool(told.result)
+
+    def _count(self, instance: Instance[Any]) -> None:
         self.evaluations += 1
-        self.contexts[check.of.name] = self.contexts.get(check.of.name, 0) + 1
-        told = self.model.look(check, state, after)
-        return told.reads or (0,), told.result
+        self.contexts[instance.of.name] = self.contexts.get(instance.of.name, 0) + 1
+
+    def _other(self, instance: Instance[Any], r: Renaming) -> Instance[Any]:
+        return self._by_arguments[instance.of.name, r.value(instance.arguments)]
+
+    def _differs(self, one: Instance[Any], other: Instance[Any], r: Renaming) -> str:
+        code = one.of.body.__code__
+        swapped = ", ".join(f"{old} is called {new}" for old, new in r.names.items())
+        return (
+            f"{one.label} and {other.label} do not do the same when {swapped}: "
+            f"the world must not call these names interchangeable\n  {code.co_filename}:{code.co_firstlineno}"
+        )

@@ -8,6 +8,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from spec.immutable import Misuse, renamed
@@ -28,6 +29,15 @@ class Renaming:
     @staticmethod
     def identity(model: Model) -> "Renaming":
         return Renaming({}, tuple(range(len(model.slots))))
+
+    @cached_property
+    def _origin(self) -> tuple[int, ...]:
+        return tuple(self.places.index(place) for place in range(len(self.places)))
+
+    def back(self, place: int) -> int:
+        """Which place goes to this one; the places after a step come behind those before."""
+        half, at = divmod(place, len(self.places))
+        return half * len(self.places) + self._origin[at]
 
     def value(self, value: Any) -> Any:
         return renamed(value, self.names) if self.names else value

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from cli import check as command
+from cli import pool as command
 from cli.__main__ import app
-from cli.check import Check, run_all
+from cli.pool import run_all
+from models.events import Check
 from models.laws.law import LAWS, law
 from models.verdict import Outcome, Verdict
 

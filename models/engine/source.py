@@ -1,0 +1,160 @@
+"""
+The text of a function as a tree, found by its file and line and checked against the code that runs.
+
+A file may have changed since it was imported, and a decorator may have put another function in the place of the
+one that is written there. So the text counts only if compiling it gives the very code of the function.
+"""
+
+import ast
+import builtins
+import linecache
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+Written = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+NOTHING = object()
+"""What a name stands for that cannot be looked up before the function runs."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """A function and its text."""
+
+    function: FunctionType
+    node: Written
+    parameters: frozenset[str]
+    bound: frozenset[str]
+    """Every name that is given a meaning somewhere in the body, however deep."""
+    once: Mapping[str, tuple[ast.expr, int | None]]
+    """Names that are assigned once and for all: the expression, and which part of it if it is taken apart."""
+
+    def resolve(self, node: ast.expr) -> Any:
+        """What a name or a dotted name from outside the function stands for."""
+        if isinstance(node, ast.Attribute):
+            base = self.resolve(node.value)
+            return getattr(base, node.attr, NOTHING) if isinstance(base, ModuleType | type) else NOTHING
+        if not isinstance(node, ast.Name) or node.id in self.bound or node.id in self.parameters:
+            return NOTHING
+        code = self.function.__code__
+        if node.id in code.co_freevars:
+            cell = (self.function.__closure__ or ())[code.co_freevars.index(node.id)]
+            try:
+                return cell.cell_contents
+            except ValueError:
+                return NOTHING
+        return self.function.__globals__.get(node.id, getattr(builtins, node.id, NOTHING))
+
+    def place(self, node: ast.AST) -> str:
+        line = getattr(node, "lineno", self.function.__code__.co_firstlineno)
+        return f"{self.function.__code__.co_filename}:{line}"
+
+
+def source_of(function: FunctionType) -> Source | None:
+    """The text of a function; None if it cannot be found, or is not what runs."""
+    code = function.__code__
+    linecache.checkcache(code.co_filename)
+    found = _file("".join(linecache.getlines(code.co_filename)), code.co_filename)
+    place = code.co_name, code.co_firstlineno
+    if found is None or [_print(code)] != found.codes.get(place) or len(found.nodes.get(place, ())) != 1:
+        return None
+    (node,) = found.nodes[place]
+    arguments = node.args
+    every = [
+        *arguments.posonlyargs,
+        *arguments.args,
+        *arguments.kwonlyargs,
+        arguments.vararg,
+        arguments.kwarg,
+    ]
+    body = node.body if isinstance(node.body, list) else [node.body]
+    names = Counter(name for part in body for name in _bindings(part))
+    once = {name: value for part in body for name, value in _assigned(part) if names[name] == 1}
+    return Source(function, node, frozenset(a.arg for a in every if a), frozenset(names), once)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _File:
+    nodes: Mapping[tuple[str, int], list[Written]]
+    codes: Mapping[tuple[str, int], list[Any]]
+
+
+@lru_cache(maxsize=256)
+def _file(text: str, name: str) -> _File | None:
+    """Every function of a file, by its name and first line, as text and as code."""
+    try:
+        tree = ast.parse(text, name)
+        module = compile(text, name, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return None
+    nodes: dict[tuple[str, int], list[Written]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Lambda):
+            nodes.setdefault(("<lambda>", node.lineno), []).append(node)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+            nodes.setdefault((node.name, first), []).append(node)
+    codes: dict[tuple[str, int], list[Any]] = {}
+    for code in _codes(module):
+        codes.setdefault((code.co_name, code.co_firstlineno), []).append(_print(code))
+    return _File(nodes, codes)
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
+
+
+def _print(code: CodeType) -> tuple[Any, ...]:
+    """What tells one function from another: its instructions, and everything that they name."""
+    constants = tuple(_print(one) if isinstance(one, CodeType) else one for one in code.co_consts)
+    names = code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars
+    return code.co_name, code.co_code, constants, names
+
+
+def _bindings(tree: ast.AST) -> Iterator[str]:
+    """Every name to which something in a text gives a meaning."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                yield name
+            case ast.arg(arg=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                yield name
+            case ast.ClassDef(name=name):
+                yield name
+            case ast.alias(name=name, asname=other):
+                yield (other or name).partition(".")[0]
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                yield from names
+            case (
+                ast.ExceptHandler(name=str(name))
+                | ast.MatchAs(name=str(name))
+                | ast.MatchStar(name=str(name))
+            ):
+                yield name
+            case ast.MatchMapping(rest=str(name)):
+                yield name
+
+
+def _assigned(tree: ast.AST) -> Iterator[tuple[str, tuple[ast.expr, int | None]]]:
+    """The plain assignments of a text to its own names, not those of functions within it."""
+    if isinstance(tree, SCOPES):
+        return
+    match tree:
+        case ast.Assign(targets=[ast.Name(id=name)], value=value):
+            yield name, (value, None)
+        case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+            yield name, (value, None)
+        case ast.Assign(targets=[ast.Tuple(elts=parts)], value=value):
+            if all(isinstance(part, ast.Name) for part in parts):
+                yield from (
+                    (part.id, (value, n)) for n, part in enumerate(parts) if isinstance(part, ast.Name)
+                )
+    for child in ast.iter_child_nodes(tree):
+        yield from _assigned(child)

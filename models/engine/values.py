@@ -1,0 +1,117 @@
+"""
+Values by number: each place has had some values so far, and a state is a row of their numbers, packed into
+bits.
+
+Everything that is known by (place, value) stands in flat tables, in which each place has room for some more
+values than it has had. When it has too many, the tables are laid out anew; when its bits are too few, rows
+are packed anew.
+"""
+
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+
+from models.engine.kernel import Array
+from models.engine.symmetry import Renaming
+from spec.immutable import encode
+from spec.world import Model, State
+
+
+class Values:
+    """The values of each place, numbered, with what is known by (place, value)."""
+
+    def __init__(self, model: Model, renamings: Sequence[Renaming], salt: int, closed: bool) -> None:
+        self.model, self.renamings, self.salt, self.closed = model, renamings, salt, closed
+        self.known: list[list[Any]] = [[] for _ in model.slots]
+        self._ids: list[dict[Any, int]] = [{} for _ in model.slots]
+        self._room: Array = np.full(len(model.slots), 8, np.int64)
+        self.offset: Array = np.concatenate(([0], np.cumsum(self._room)))[:-1]
+        self.random: Array = np.zeros((8 * len(model.slots), len(renamings)), np.uint64)
+        """The random words of a value, one for each renaming."""
+        self.renamed: Array = np.zeros((8 * len(model.slots), len(renamings)), np.int32)
+        """The number of the renamed value at the renamed place; only where rows are compared (`closed`)."""
+        self.first: Array = np.full((8 * len(model.slots), 2), -1, np.int32)
+        """Which actions begin with this place and are not disabled by this value, from and to."""
+        self.false_by: Array = np.zeros((8 * len(model.slots), 1), np.uint64)
+        """Which predicates begin with this place and are false by this value, a bit each."""
+        self.packing: Array = np.zeros((len(model.slots), 3), np.int64)
+
+    def intern(self, place: int, value: Any) -> int:
+        """The number of a value at a place."""
+        number = self._ids[place].setdefault(value, len(self.known[place]))
+        if number == len(self.known[place]):
+            self.known[place].append(value)
+            if number >= self._room[place]:
+                self._make_room(place)
+            self.random[self.at(place, number)] = self._words(place, value)
+            if self.closed:
+                others = [self.intern(r.places[place], r.value(value)) for r in self.renamings]
+                self.renamed[self.at(place, number)] = others
+        return number
+
+    def at(self, place: int, number: int) -> int:
+        """Where a value stands in the flat tables."""
+        return int(self.offset[place]) + number
+
+    def _words(self, place: int, value: Any) -> Array:
+        """Random words that depend on nothing but names and content, so that all runs agree on them."""
+        key = self.salt.to_bytes(8, "little")
+        spelt = [encode((self.model.slots[r.places[place]].name, r.value(value))) for r in self.renamings]
+        words = [int.from_bytes(blake2b(text, digest_size=8, key=key).digest(), "little") for text in spelt]
+        return np.array(words, np.uint64)
+
+    def _make_room(self, place: int) -> None:
+        """Lay the flat tables out anew, with twice the room for one place."""
+        old, sizes = self.offset.tolist(), self._room.tolist()
+        self._room[place] *= 2
+        self.offset = np.concatenate(([0], np.cumsum(self._room)))[:-1]
+        total = int(self._room.sum())
+        for name, empty in (("random", 0), ("renamed", 0), ("first", -1), ("false_by", 0)):
+            table = getattr(self, name)
+            larger = np.full((total, table.shape[1]), empty, table.dtype)
+            for begin, size, to in zip(old, sizes, self.offset.tolist(), strict=True):
+                larger[to : to + size] = table[begin : begin + size]
+            setattr(self, name, larger)
+
+    def state(self, ids: Sequence[int]) -> State:
+        """The values behind a row of numbers."""
+        return tuple(known[i] for known, i in zip(self.known, ids, strict=True))
+
+    def prints(self, ids: Sequence[int]) -> Array:
+        """The fingerprints of a row, one for each renaming."""
+        places = [self.at(place, number) for place, number in enumerate(ids)]
+        return np.bitwise_xor.reduce(self.random[places], axis=0)
+
+    # packing
+
+    def outgrown(self) -> bool:
+        """Whether a place has more values than its bits can tell apart."""
+        return any(len(known) - 1 > self.packing[place, 2] for place, known in enumerate(self.known))
+
+    def pack_again(self) -> None:
+        """Give every place a word and as few bits of it as its values need."""
+        self.packing = np.zeros_like(self.packing)
+        word = used = 0
+        for place, known in enumerate(self.known):
+            bits = (len(known) - 1).bit_length()
+            if used + bits > 64:
+                word, used = word + 1, 0
+            self.packing[place] = word, used % 64, (1 << bits) - 1
+            used += bits
+
+    @property
+    def row_words(self) -> int:
+        return int(self.packing[:, 0].max()) + 1
+
+    def pack(self, ids: Sequence[int]) -> list[int]:
+        """The words of a row."""
+        words = [0] * self.row_words
+        for (word, shift, _), number in zip(self.packing.tolist(), ids, strict=True):
+            words[word] |= number << shift
+        return words
+
+    def unpack(self, words: Sequence[int]) -> list[int]:
+        """The value ids in a row."""
+        return [(int(words[word]) >> shift) & mask for word, shift, mask in self.packing.tolist()]
