@@ -74,7 +74,6 @@ def save(search: "Search") -> None:
     rest: dict[str, Any] = {
         "known": k.values.known,
         "watch": k.watch,
-        "idle": k.idle,
         "on_disk": search.parents.on_disk,
         "states": result.states,
         "transitions": result.transitions,
@@ -109,7 +108,9 @@ def load(search: "Search") -> None:
         for value in values:
             k.values.intern(place, value)
     k.watch |= rest["watch"]
-    k.idle |= rest["idle"]
+    for name, trace in rest["witnesses"].items():
+        if trace is not None:
+            k.retire(name)
     with np.load(saved / "visited.npz") as arrays:
         search.visited.filled = arrays["filled"].tolist()
         search.visited.tables = [arrays[f"table{i}"] for i in range(len(search.visited.tables))]

@@ -11,10 +11,10 @@ from typing import Any
 CACHE = Path(__file__).resolve().parents[2] / ".braid" / "kernels"
 os.environ.setdefault("NUMBA_CACHE_DIR", str(CACHE))
 
-from llvmlite import ir
-from numba import njit, types
-from numba.core import cgutils
-from numba.extending import intrinsic
+from llvmlite import ir  # noqa: E402
+from numba import njit, types  # noqa: E402
+from numba.core import cgutils  # noqa: E402
+from numba.extending import intrinsic  # noqa: E402
 
 
 def compiled(function: Any) -> Any:
@@ -30,7 +30,7 @@ def inlined(function: Any) -> Any:
     return njit(cache=True, nogil=True, error_model="numpy", _nrt=False, forceinline=True)(function)
 
 
-@intrinsic
+@intrinsic  # type: ignore[untyped-decorator]
 def prefetch(typing: Any, array: Any, index: Any) -> Any:
     """Ask for a cache line before it is needed."""
 
@@ -47,7 +47,7 @@ def prefetch(typing: Any, array: Any, index: Any) -> Any:
     return types.void(array, types.int64), build
 
 
-@intrinsic
+@intrinsic  # type: ignore[untyped-decorator]
 def lowest(typing: Any, bits: Any) -> Any:
     """The number of the lowest bit that is set."""
 

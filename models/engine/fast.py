@@ -45,6 +45,8 @@ from spec.world import Alternative, Model, World
 
 CHUNK = 1 << 15
 """How many rows are expanded before what they lead to is inserted."""
+SMALL = 1 << 12
+"""Chunks of fewer rows are left to one thread."""
 RECENT = 1 << 15
 """How many fingerprints each thread remembers having sent lately."""
 LEARN_AT_ONCE = 64
@@ -109,6 +111,7 @@ class Search:
         self.parents, self.waiting, self.next = Parents(), Frontier(), Frontier()
         self.workers = [Worker(self) for _ in range(self.threads)]
         self.fired: Array = np.zeros(len(model.instances), np.int64)
+        self.small = True
         self.looked: list[Breach] = []
         self.moved: list[Breach] = []
         self.before: tuple[int, int, Array] = 0, 0, self.fired
@@ -128,9 +131,8 @@ class Search:
 
     def run(self) -> Result:
         with ThreadPoolExecutor(self.threads) as pool:
-            many = self.threads > 1
             self.each: Callable[[Callable[[Any], Any], list[Any]], list[Any]] = lambda f, over: (
-                list(pool.map(f, over)) if many else list(map(f, over))
+                list(map(f, over)) if self.small or self.threads == 1 else list(pool.map(f, over))
             )
             try:
                 self.search()
@@ -187,11 +189,13 @@ class Search:
             k.values.packing,
         )
         program, nothing = k.program(), np.zeros(len(chosen), np.uint8)
+        bucket = self.workers[0]
         for number, mark in enumerate(block.prints.min(axis=1).tolist()):
             owner = mark % OWNERS
+            bucket.counts[owner] = 1
+            bucket.candidates[owner, 0] = mark, number << 32 | STAY
             self.visited.reserve(owner, 1)
-            stay = np.array([[mark, number << 32 | STAY]], np.uint64)
-            self.visited.insert(owner, program, block.rows, [(stay, 1)], nothing)
+            self.visited.insert(program, block.rows, [bucket], range(owner, owner + 1), nothing)
             self.visited.number(owner, number)
             self.visited.store(block.rows[number : number + 1], k.values.packing)
         self.remember(np.array([[i, 0] for i in chosen], np.uint32))
@@ -230,17 +234,24 @@ class Search:
             ignored = self.insert(program, chunk)
             if mode == EXPAND and len(ignored):
                 self.round(chunk.part(ignored), REST)
+        if not len(missed):
+            return chunk.part(slice(0, 0))
         rest = chunk.part(missed)
-        for i in range(min(len(rest), LEARN_AT_ONCE)):
-            k.learn(k.values.unpack(rest.rows[i].tolist()), int(rest.todo[i]))
-            if k.values.outgrown():
-                self.pack_again()
-                rest = rest.packed(k.values.packing)
+        ids = k.values.unpack_all(rest.rows[:LEARN_AT_ONCE])
+        for row, todo in zip(ids, rest.todo.tolist(), strict=False):
+            k.learn(row, todo)
+        if k.values.outgrown:
+            self.pack_again()
+            rest = rest.packed(k.values.packing)
         return rest
 
     def expand(self, program: kernel.Program, chunk: Block, mode: int) -> None:
-        """Every thread expands its part of a chunk."""
-        cuts = np.linspace(0, len(chunk), self.threads + 1).astype(np.int64).tolist()
+        """Every thread expands its part of a chunk; a small one is not worth the trouble."""
+        self.small, many = len(chunk) < SMALL, self.threads
+        cuts = [
+            0,
+            *([len(chunk)] * many if self.small else [len(chunk) * t // many for t in range(1, many + 1)]),
+        ]
         parts = list(zip(self.workers, cuts, cuts[1:], strict=False))
         self.each(lambda part: part[0].expand(program, chunk, *part[1:], mode), parts)
 
@@ -263,13 +274,7 @@ class Search:
         def insert(owners: range) -> None:
             for owner in owners:
                 self.visited.reserve(owner, sent[owner])
-                offered = [(w.candidates[owner], int(w.counts[owner])) for w in self.workers]
-                for w, fresh in zip(
-                    self.workers,
-                    self.visited.insert(owner, program, chunk.rows, offered, progressed),
-                    strict=True,
-                ):
-                    w.fresh[owner] = fresh
+            self.visited.insert(program, chunk.rows, self.workers, owners, progressed)
 
         self.each(insert, hands)
         self.count()
@@ -312,7 +317,7 @@ class Search:
 
     def pack_again(self) -> None:
         """Give rows more bits, because a variable has more values than before."""
-        if self.knowledge.values.outgrown():
+        if self.knowledge.values.outgrown:
             self.knowledge.values.pack_again()
         if isinstance(self.visited, Rows):
             self.visited.repack(self.knowledge.values.packing)
@@ -378,8 +383,7 @@ class Search:
         """Somebody was waiting for this state; from now on nobody is."""
         if self.result.witnesses[name] is None:
             self.result.witnesses[name] = self.trace(number)
-            for place, check in enumerate(self.knowledge.looks):
-                self.knowledge.idle[place] |= check.of.name == name
+            self.knowledge.retire(name)
 
     def breach_by_moving(self, code: int, trace: Trace, way: int) -> Breach:
         """An action that raised an exception, or a step that breaks a property."""

@@ -17,10 +17,12 @@ import ast
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import getattr_static
+from itertools import chain
 from types import FunctionType
 from typing import Any
 
 from models.engine.known import VIEW, Anything, Frame, Given, Known, fits
+from spec.immutable import ordered
 from spec.machine import Action, Property, Sort, choose
 from spec.world import Evaluation, Model
 
@@ -80,9 +82,9 @@ def _footprint(model: Model, body: object, views: int, arguments: Sequence[Any])
     return Footprint(frozenset(reading.reads), frozenset(reading.writes))
 
 
-LOOKING = (len, list, tuple, sorted, set, frozenset, enumerate, any, all)
-"""Functions that do nothing with a family but walk through its keys."""
-BACKDOORS = frozenset({"eval", "exec", "locals", "vars", "globals", "super", "__class__"})
+LOOKING = (len, list, tuple, sorted, ordered, set, frozenset, enumerate, any, all)
+"""Functions that do nothing with a family, as their first argument, but walk through its keys."""
+BACKDOORS = frozenset({"eval", "exec", "locals", "vars"})
 """Names by which the view is reached without being named."""
 WORKINGS = frozenset({"_w", "_read", "_write", "_decide", "_values", "_reads", "_writes", "_places"})
 """How the view is made inside; whoever goes in there may do anything."""
@@ -143,8 +145,7 @@ class _Reader:
             case ast.Starred(value=value):
                 self.look(value)
             case ast.If(test=test, body=then, orelse=otherwise):
-                (*branches,) = frame.open(test, then, otherwise)
-                self.visit_all([test, *(part for branch in branches for part in branch)])
+                self.visit_all([test, *chain(*frame.open(test, then, otherwise))])
             case ast.IfExp(test=test, body=first, orelse=second):
                 self.visit_all([test, *frame.open(test, first, second)])
             case ast.BoolOp():
@@ -211,10 +212,13 @@ class _Reader:
             return
 
         target = frame.source.resolve(function)
-        if target is choose or (target in LOOKING and len(values) == 1):
+        if target is choose:
             for value in values:
-                if not (target is choose and value is values[0]):
+                if not frame.is_view(value):
                     self.look(value)
+        elif target in LOOKING and node.args:
+            self.look(node.args[0])
+            self.visit_all(values[1:])
         elif any(map(frame.is_view, values)):
             if not isinstance(target, FunctionType | Action | Property):
                 raise self.anything(node, f"{ast.unparse(function)} is given everything")

@@ -175,14 +175,11 @@ def successor(p: Program, row: Array, way: int, made: Array) -> None:
 
 
 @compiled
-def unknown(
-    p: Program, row: Array, todo: int, values: Array, actions: Array, predicates: Array
-) -> tuple[int, int]:
+def unknown(p: Program, values: Array, todo: int, actions: Array, predicates: Array) -> tuple[int, int]:
     """
     Which trees do not know a row: -1 - place if no action that begins there was tried with its value, the
     position in `go_on` of a single action, and the numbers of predicates.
     """
-    unpack(p, row, values)
     n, m = 0, 0
     for r in range(len(p.roots)):
         root = p.roots[r]
@@ -458,7 +455,7 @@ def slot_of(fingerprint: int, size: int) -> int:
     return ((fingerprint >> U32) * np.uint64(size)) >> U32
 
 
-@compiled
+@inlined
 def insert(table: Array, candidates: Array, count: int, progressed: Array) -> int:
     """Add fingerprints to a table that has room for all; the new ones move to the front of the candidates."""
     size = len(table)
@@ -483,6 +480,21 @@ def insert(table: Array, candidates: Array, count: int, progressed: Array) -> in
             if slot == size:
                 slot = U0
     return fresh
+
+
+@compiled
+def insert_all(
+    tables: tuple[Array, ...],
+    candidates: Array,
+    counts: Array,
+    fresh: Array,
+    first: int,
+    last: int,
+    progressed: Array,
+) -> None:
+    """Insert what some owners were sent, each into its table."""
+    for owner in range(first, last):
+        fresh[owner] = insert(tables[owner], candidates[owner], counts[owner], progressed)
 
 
 @inlined

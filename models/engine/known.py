@@ -1,7 +1,7 @@
 """
 What the expressions of a function are worth when its arguments, the bounds and the design are known.
 
-Only what is the same in every state counts as known. Anything else is unknown, which is always a right answer.
+Only what is the same in every state counts as known. The rest is unknown, which is always a right answer.
 """
 
 import ast
@@ -225,7 +225,7 @@ def _constant(value: Any) -> Worth:
     """A value from outside a function is known if it can never change."""
 
     def lasting(one: Any) -> bool:
-        return isinstance(one, ATOMS | Enum) or (isinstance(one, tuple) and all(map(lasting, one)))
+        return isinstance(one, (*ATOMS, Enum)) or (isinstance(one, tuple) and all(map(lasting, one)))
 
     return Known(value) if value is not NOTHING and lasting(value) else UNKNOWN
 

@@ -15,8 +15,8 @@ from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array  # type: ignore[import-untyped]
-from scipy.sparse.csgraph import breadth_first_order, connected_components  # type: ignore[import-untyped]
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 Numbers = npt.NDArray[np.int32]
 Mask = npt.NDArray[np.bool_]

@@ -27,6 +27,9 @@ from spec.world import Alternative, Instance, Model, State
 WAYS = 1 << 12
 """How many alternatives one action may have in one state."""
 
+DOUBTED = 64
+"""How many evaluations of a function are all done twice, to see that nothing but the state decides."""
+
 STAY = 0
 """The alternative in which nothing happens."""
 
@@ -52,6 +55,7 @@ class Knowledge:
         self.trees = Trees()
         self.evaluations = 0
         self.contexts: dict[str, int] = {}
+        self._told: Program | None = None
         self._name_everything()
         self._make_leaves()
         self._begin()
@@ -132,7 +136,10 @@ class Knowledge:
     def program(self) -> Program:
         """The arrays as they are now."""
         values, trees = self.values, self.trees
-        return Program(
+        told = self._told
+        if told is not None and not self._moved(told):
+            return told
+        self._told = Program(
             offset=values.offset,
             random=values.random.ravel(),
             first=values.first,
@@ -160,6 +167,22 @@ class Knowledge:
             hidden=self._hidden.array,
             blocked=self._blocked,
         )
+        return self._told
+
+    def _moved(self, told: Program) -> bool:
+        """Whether an array that the kernel was last told of has been replaced by a larger one."""
+        now = (
+            (told.offset, self.values.offset),
+            (told.node, self.trees.node.array),
+            (told.child, self.trees.child.array),
+            (told.hash_key, self.trees.hash_key),
+            (told.leaf, self._leaf.array),
+            (told.way, self._way.array),
+            (told.write, self._write.array),
+            (told.go_on, self._go_on.array),
+            (told.packing, self.values.packing),
+        )
+        return any(one is not other for one, other in now)
 
     @property
     def nbytes(self) -> int:
@@ -200,20 +223,27 @@ class Knowledge:
         """All state predicates, as bits."""
         return (1 << min(len(self.looks), 64)) - 1
 
+    def retire(self, name: str) -> None:
+        """Nobody waits for this witness any more."""
+        for number, check in enumerate(self.looks):
+            self.idle[number] |= check.of.name == name
+        self._told = None
+
     def move(self, number: int) -> tuple[int, int]:
         """Instance and alternative of a move as the kernel writes it down."""
         return divmod(number - 1, WAYS)
 
     # learning
 
-    def learn(self, ids: Sequence[int], todo: int) -> None:
+    def learn(self, row: Array, todo: int) -> None:
         """Run everything on a row that some tree does not know yet."""
-        state = self.values.state(ids)
-        row = np.array(self.values.pack(ids), np.uint64)
         actions: Array = np.empty(len(self.instances) + 1, np.int64)
         predicates: Array = np.empty(len(self.looks) + 1, np.int64)
-        values: Array = np.empty(len(ids), np.int64)
-        n, m = kernel.unknown(self.program(), row, np.uint64(todo), values, actions, predicates)
+        n, m = kernel.unknown(self.program(), row, np.uint64(todo), actions, predicates)
+        if not (n or m or self.steps or self.model.finals or self._inside):
+            return
+        ids = row.tolist()
+        state = self.values.state(ids)
         for k in predicates[:m].tolist():
             reads, found = self._look(self.looks[k], state)
             for place in reads:
@@ -289,7 +319,8 @@ class Knowledge:
     def _change(self, effect: Sequence[tuple[int, int]], ids: Sequence[int]) -> Array:
         """What an effect does to the fingerprints of a row, under each renaming."""
         places = [self.values.at(place, n) for place, value in effect for n in (ids[place], value)]
-        return np.bitwise_xor.reduce(self.values.random[places], axis=0)
+        found: Array = np.bitwise_xor.reduce(self.values.random[places], axis=0)
+        return found
 
     def _learn_rest(self, state: State, ids: Sequence[int]) -> None:
         """The questions that are asked only of some rows: `within`, final states, steps."""
@@ -324,8 +355,7 @@ class Knowledge:
                 self._grow(root, reads, row.tolist(), TRUE if found else FALSE)
 
     def _run(self, instance: Instance[Action], state: State) -> tuple[Sequence[int], Sequence[Alternative]]:
-        self._count(instance)
-        told = self.model.run(instance, state, twice=True)
+        told = self.model.run(instance, state, twice=self._count(instance))
         reads = dict.fromkeys(told.reads or (0,))
         for r in self.renamings[1:]:
             other = self._other(instance, r)
@@ -340,8 +370,7 @@ class Knowledge:
     def _look(
         self, check: Instance[Property], state: State, after: State | None = None
     ) -> tuple[Sequence[int], bool]:
-        self._count(check)
-        told = self.model.look(check, state, after, twice=True)
+        told = self.model.look(check, state, after, twice=self._count(check))
         reads = dict.fromkeys(told.reads or (0,))
         for r in self.renamings[1:]:
             other = self._other(check, r)
@@ -351,9 +380,12 @@ class Knowledge:
                 raise Misuse(self._differs(check, other, r))
         return tuple(reads), bool(told.result)
 
-    def _count(self, instance: Instance[Any]) -> None:
+    def _count(self, instance: Instance[Any]) -> bool:
+        """Count an evaluation, and say whether it is to be done twice: often at first, now and then later."""
         self.evaluations += 1
-        self.contexts[instance.of.name] = self.contexts.get(instance.of.name, 0) + 1
+        before = self.contexts.get(instance.of.name, 0)
+        self.contexts[instance.of.name] = before + 1
+        return before < DOUBTED or before % 16 == 0
 
     def _other(self, instance: Instance[Any], r: Renaming) -> Instance[Any]:
         return self._by_arguments[instance.of.name, r.value(instance.arguments)]

@@ -32,12 +32,16 @@ class Graph:
     initial: Numbers
     source: Numbers
     target: Numbers
+    """Where each step leads; -1 if the search had no room for that state, and then its source is outside."""
     instance: Numbers
     """The instance of each step, by its number in `model.instances`."""
     way: Numbers
     """Which alternative of it, in the order of `model.run`."""
     outside: Mask
-    """States that were never left, so that it is not known what follows: `within` or a limit forbade it."""
+    """
+    States that were never left, so that it is not known what follows: `within` or a limit forbade it. One
+    that is not marked and has no steps is an end.
+    """
     state: Callable[[int], State]
 
 
@@ -85,12 +89,15 @@ def check(model: Model, graph: Graph, truth: Truth | None = None, cut: str = "")
     Find for each promise a behaviour that breaks it, with the first arguments for which there is one.
 
     A behaviour that was found is real even if the search was cut off. One that was not found may lie beyond,
-    and then nothing is decided; `cut` says why the search stopped, if it did. States that were reached and
-    not left must be marked as outside, or they look like ends.
+    and then nothing is decided; `cut` says why the search stopped, if it did.
     """
     promises = [promise for promise in model.checks if promise.of.sort is Sort.LEADS_TO]
     truth = truth or _looked_at(model, graph)
-    moves = Moves(graph.states, graph.source, graph.target, graph.instance, graph.way)
+    outside, lost = graph.outside.copy(), graph.target < 0
+    outside[graph.source[lost]] = True
+    moves = Moves(
+        graph.states, *(part[~lost] for part in (graph.source, graph.target, graph.instance, graph.way))
+    )
     owed = demands(
         moves, [(i, one.of.fair is STRONG) for i, one in enumerate(model.instances) if one.of.fair]
     )
@@ -98,12 +105,12 @@ def check(model: Model, graph: Graph, truth: Truth | None = None, cut: str = "")
     for promise in promises:
         if promise.of.name not in broken:
             trigger, goal = truth(promise)
-            waiting = ~(goal | graph.outside)
+            waiting = ~(goal | outside)
             lasso = find(moves, owed, graph.initial, trigger & waiting, waiting)
             if lasso is not None:
                 broken[promise.of.name] = _Story(model, graph, moves, lasso).breach(promise)
 
-    reason = cut or (f"{int(graph.outside.sum()):,} states were not left" if graph.outside.any() else "")
+    reason = cut or (f"{int(outside.sum()):,} states were not left" if outside.any() else "")
     open_ones = list(dict.fromkeys(p.of.name for p in promises if p.of.name not in broken))
     if reason and open_ones:
         return Answer(

@@ -138,7 +138,7 @@ class Result:
 
 def blank(model: Model, engine: str) -> Result:
     """A result before anything was explored."""
-    actions = dict.fromkeys((instance.of.name for instance in model.instances), 0)
+    actions = dict.fromkeys((action.name for action in model.actions), 0)
     unseen = {p.name: None for p in model.properties if p.sort is Sort.SOMETIMES}
     return Result(world=model.world, engine=engine, fired=actions, witnesses=dict(unseen))
 

@@ -1,8 +1,8 @@
 """
 The text of a function as a tree, found by its file and line and checked against the code that runs.
 
-A file may have changed since it was imported, and a decorator may have put another function in the place of the
-one that is written there. So the text counts only if compiling it gives the very code of the function.
+A file may have changed since it was imported, and a decorator may have put another function in the place of
+the one that is written there. So the text counts only if compiling it gives the very code of the function.
 """
 
 import ast
@@ -54,15 +54,18 @@ class Source:
         return f"{self.function.__code__.co_filename}:{line}"
 
 
+@lru_cache(maxsize=4096)
 def source_of(function: FunctionType) -> Source | None:
     """The text of a function; None if it cannot be found, or is not what runs."""
     code = function.__code__
     linecache.checkcache(code.co_filename)
     found = _file("".join(linecache.getlines(code.co_filename)), code.co_filename)
     place = code.co_name, code.co_firstlineno
-    if found is None or [_print(code)] != found.codes.get(place) or len(found.nodes.get(place, ())) != 1:
+    if found is None or _print(code) not in map(_print, found.codes.get(place, ())):
         return None
-    (node,) = found.nodes[place]
+    node = min((one for one in found.nodes[place] if _holds(one, code)), key=_length, default=None)
+    if node is None:
+        return None
     arguments = node.args
     every = [
         *arguments.posonlyargs,
@@ -80,7 +83,7 @@ def source_of(function: FunctionType) -> Source | None:
 @dataclass(frozen=True, slots=True, eq=False)
 class _File:
     nodes: Mapping[tuple[str, int], list[Written]]
-    codes: Mapping[tuple[str, int], list[Any]]
+    codes: Mapping[tuple[str, int], list[CodeType]]
 
 
 @lru_cache(maxsize=256)
@@ -98,9 +101,9 @@ def _file(text: str, name: str) -> _File | None:
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
             nodes.setdefault((node.name, first), []).append(node)
-    codes: dict[tuple[str, int], list[Any]] = {}
+    codes: dict[tuple[str, int], list[CodeType]] = {}
     for code in _codes(module):
-        codes.setdefault((code.co_name, code.co_firstlineno), []).append(_print(code))
+        codes.setdefault((code.co_name, code.co_firstlineno), []).append(code)
     return _File(nodes, codes)
 
 
@@ -112,10 +115,27 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _print(code: CodeType) -> tuple[Any, ...]:
-    """What tells one function from another: its instructions, and everything that they name."""
+    """What tells one function from another: its instructions, what they name, and where they stand."""
     constants = tuple(_print(one) if isinstance(one, CodeType) else one for one in code.co_consts)
     names = code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars
-    return code.co_name, code.co_code, constants, names
+    return code.co_name, code.co_code, constants, names, tuple(code.co_positions())
+
+
+def _holds(node: Written, code: CodeType) -> bool:
+    """Whether a code stands within a text; of several lambdas in a line, the shortest one is then its own."""
+    if not isinstance(node, ast.Lambda):
+        return True
+    first, last = (node.body.lineno, node.body.col_offset), (node.body.end_lineno, node.body.end_col_offset)
+    spans = [span for span in code.co_positions() if None not in span and span[3]]
+    return bool(spans) and all(
+        first <= (line, column) and (end_line, end_column) <= last
+        for line, end_line, column, end_column in spans
+    )
+
+
+def _length(node: Written) -> tuple[int, int]:
+    lines = (node.end_lineno or 0) - node.lineno
+    return lines, (node.end_col_offset or 0) - node.col_offset
 
 
 def _bindings(tree: ast.AST) -> Iterator[str]:

@@ -37,12 +37,16 @@ class Values:
         self.false_by: Array = np.zeros((8 * len(model.slots), 1), np.uint64)
         """Which predicates begin with this place and are false by this value, a bit each."""
         self.packing: Array = np.zeros((len(model.slots), 3), np.int64)
+        """By place: word, shift, mask."""
+        self.outgrown = True
+        """Whether a place has more values than its bits can tell apart."""
 
     def intern(self, place: int, value: Any) -> int:
         """The number of a value at a place."""
         number = self._ids[place].setdefault(value, len(self.known[place]))
         if number == len(self.known[place]):
             self.known[place].append(value)
+            self.outgrown |= number > self.packing[place, 2]
             if number >= self._room[place]:
                 self._make_room(place)
             self.random[self.at(place, number)] = self._words(place, value)
@@ -82,16 +86,14 @@ class Values:
     def prints(self, ids: Sequence[int]) -> Array:
         """The fingerprints of a row, one for each renaming."""
         places = [self.at(place, number) for place, number in enumerate(ids)]
-        return np.bitwise_xor.reduce(self.random[places], axis=0)
+        found: Array = np.bitwise_xor.reduce(self.random[places], axis=0)
+        return found
 
     # packing
 
-    def outgrown(self) -> bool:
-        """Whether a place has more values than its bits can tell apart."""
-        return any(len(known) - 1 > self.packing[place, 2] for place, known in enumerate(self.known))
-
     def pack_again(self) -> None:
         """Give every place a word and as few bits of it as its values need."""
+        self.outgrown = False
         self.packing = np.zeros_like(self.packing)
         word = used = 0
         for place, known in enumerate(self.known):
@@ -111,6 +113,12 @@ class Values:
         for (word, shift, _), number in zip(self.packing.tolist(), ids, strict=True):
             words[word] |= number << shift
         return words
+
+    def unpack_all(self, rows: Array) -> Array:
+        """The value ids of many rows."""
+        words, shifts, masks = self.packing.T
+        found: Array = (rows[:, words] >> shifts.astype(np.uint64)) & masks.astype(np.uint64)
+        return found.astype(np.int64)
 
     def unpack(self, words: Sequence[int]) -> list[int]:
         """The value ids in a row."""

@@ -5,6 +5,9 @@ The set of visited states, in slices that belong to one owner each, so that no t
 left to chance; it also knows the number of every state, which liveness needs.
 """
 
+from collections.abc import Sequence
+from typing import Protocol
+
 import numpy as np
 
 from models.engine import kernel
@@ -12,6 +15,16 @@ from models.engine.frontier import repacked
 from models.engine.kernel import Array, Program
 
 OWNERS = 16
+
+
+class Bucket(Protocol):
+    """What a thread has found for each owner: candidates, how many, and how many of them were new."""
+
+    candidates: Array
+    counts: Array
+    fresh: Array
+
+
 FULL = 0.8
 GROWTH = 1.5
 
@@ -44,12 +57,16 @@ class Fingerprints:
             self.tables[owner] = grown
 
     def insert(
-        self, owner: int, program: Program, rows: Array, sent: list[tuple[Array, int]], progressed: Array
-    ) -> list[int]:
-        """Insert what an owner was sent, in this order; the new ones move to the front of their arrays."""
-        fresh = [kernel.insert(self.tables[owner], some, n, progressed) if n else 0 for some, n in sent]
-        self.filled[owner] += sum(fresh)
-        return fresh
+        self, program: Program, rows: Array, sent: Sequence[Bucket], owners: range, progressed: Array
+    ) -> None:
+        """Insert what these owners were sent, in this order; the new ones move to the front."""
+        tables = tuple(self.tables)
+        for bucket in sent:
+            kernel.insert_all(
+                tables, bucket.candidates, bucket.counts, bucket.fresh, owners.start, owners.stop, progressed
+            )
+        for owner in owners:
+            self.filled[owner] += sum(int(bucket.fresh[owner]) for bucket in sent)
 
     def number(self, owner: int, first: int) -> None:
         """Numbers are of no use here."""
@@ -81,9 +98,15 @@ class Rows(Fingerprints):
             self.tables[owner], self.numbers[owner] = grown, numbers
 
     def insert(
-        self, owner: int, program: Program, rows: Array, sent: list[tuple[Array, int]], progressed: Array
-    ) -> list[int]:
-        together = np.concatenate([some[:n] for some, n in sent])
+        self, program: Program, rows: Array, sent: Sequence[Bucket], owners: range, progressed: Array
+    ) -> None:
+        for owner in owners:
+            self._insert(program, rows, sent, owner, progressed)
+
+    def _insert(
+        self, program: Program, rows: Array, sent: Sequence[Bucket], owner: int, progressed: Array
+    ) -> None:
+        together = np.concatenate([bucket.candidates[owner, : bucket.counts[owner]] for bucket in sent])
         slots: Array = np.empty(len(together), np.int64)
         made: Array = np.empty((2, rows.shape[1]), np.uint64)
         fresh = kernel.insert_exactly(
@@ -101,9 +124,10 @@ class Rows(Fingerprints):
         )
         self._slots[owner] = slots[:fresh]
         self.filled[owner] += fresh
-        some, _ = sent[0]
-        some[:fresh] = together[:fresh]
-        return [fresh, *([0] * (len(sent) - 1))]
+        sent[0].candidates[owner, :fresh] = together[:fresh]
+        for bucket in sent:
+            bucket.fresh[owner] = 0
+        sent[0].fresh[owner] = fresh
 
     def number(self, owner: int, first: int) -> None:
         """Give the new states of an owner their numbers, one after the other."""

@@ -1,8 +1,8 @@
 """
 Clients that have nothing to do with each other, until each of them registers once in the same place.
 
-Nearly all of this world's states differ only in how far the one client has come while the other waits: nothing
-in it depends on that order, nor on the clients' names. It is there for the reductions.
+Nearly all of this world's states differ only in how far one client has come while another waits: nothing in
+it depends on that order, nor on the clients' names. It is there for the reductions.
 """
 
 from collections.abc import Iterator
@@ -83,7 +83,7 @@ def nobody_has_anything_left_to_do(w: Registry) -> bool:
     return w.registered == w.clients
 
 
-def independent_clients(name: str, *, expect: Holds, large: bool = False, **bounds: int) -> World:
+def independent_clients(name: str, bounds: dict[str, int], expect: Holds, large: bool = False) -> World:
     """The question, within these bounds."""
     return World(
         name=name,
@@ -96,8 +96,8 @@ def independent_clients(name: str, *, expect: Holds, large: bool = False, **boun
     )
 
 
-SMALL = independent_clients("independent-clients", expect=Holds(states=5_144, depth=20), clients=5, steps=3)
+SMALL = independent_clients("independent-clients", {"clients": 5, "steps": 3}, Holds(states=5_144, depth=20))
 LARGE = independent_clients(
-    "independent-clients-large", expect=Holds(states=7_280_604, depth=27), large=True, clients=9, steps=2
+    "independent-clients-large", {"clients": 9, "steps": 2}, Holds(states=7_280_604, depth=27), large=True
 )
 WORLDS = (SMALL, LARGE)

@@ -6,8 +6,8 @@ the layout begins by a write of the topic record, which takes the ids of the new
 began before; it ends by a write that only succeeds if the record has not been written since. Creating a
 subscription is a write of the same record, so that no change of the layout can miss it. [468-READ-11]
 
-The hash space is a row of a few hashes, over which the keys that are written to are spread evenly. Segment ids
-are never used twice: the bound `segments` is how many there are, and so how many changes can begin.
+The hash space is a row of a few hashes, over which the keys that are written to are spread evenly. Segment
+ids are never used twice: the bound `segments` is how many there are, and so how many changes can begin.
 """
 
 from collections.abc import Iterator
@@ -59,16 +59,12 @@ Layout = tuple[Segment, ...]
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The topic record of the metadata store."""
+    """The topic record of the metadata store; every write counts one version further."""
 
     version: int
     active: Layout
     next_id: int = 1
     subscribed: bool = False
-
-    def written(self, **changes: object) -> "Record":
-        """The record after a write, which always counts one version further."""
-        return replace(self, version=self.version + 1, **changes)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +119,7 @@ class Scalable(Machine):
     faults_left = Variable[int](0)
     record = Variable[Record](Record(0, ()))
     ancestors = Family[int, tuple[int, ...]](SEGMENTS, ())
-    """For each published segment all those that came before it: in the record they follow from the parents."""
+    """For each published segment all that came before it: in the record this follows from the parents."""
     change = Family[str, Change | Rest](BROKERS, Rest.IDLE)
 
     topic = Family[int, Topic](SEGMENTS, Topic.ABSENT)
@@ -199,7 +195,7 @@ def begin_split(w: Scalable, broker: str) -> None:
     left = Segment(record.next_id, parent.first, middle)
     right = Segment(record.next_id + 1, middle + 1, parent.last)
 
-    w.record = record.written(next_id=record.next_id + 2)
+    w.record = replace(record, version=record.version + 1, next_id=record.next_id + 2)
     w.change[broker] = Change(w.record.version, (parent,), (left, right), record.subscribed)
 
 
@@ -214,15 +210,15 @@ def begin_merge(w: Scalable, broker: str) -> None:
     left, right = choose(w, list(pairwise(record.active)))
     merged = Segment(record.next_id, left.first, right.last)
 
-    w.record = record.written(next_id=record.next_id + 1)
+    w.record = replace(record, version=record.version + 1, next_id=record.next_id + 1)
     w.change[broker] = Change(w.record.version, (left, right), (merged,), record.subscribed)
 
 
 @action("468-SPLIT-07", "468-SPLIT-08", "468-MERGE-04", broker=BROKERS, fair=WEAK)
 def create_child(w: Scalable, broker: str) -> None:
     """Create the next child's topic, with a cursor at its beginning if there is a subscription."""
-    change = w.change[broker]
-    require(isinstance(change, Change) and change.created < len(change.children))
+    change = _under_way(w, broker)
+    require(change.created < len(change.children))
 
     child = change.children[change.created].id
     w.topic[child] = Topic.OPEN
@@ -233,8 +229,8 @@ def create_child(w: Scalable, broker: str) -> None:
 @action("468-SPLIT-10", "468-MERGE-05", "468-MERGE-06", broker=BROKERS, fair=WEAK)
 def seal_parent(w: Scalable, broker: str) -> None:
     """Terminate the next parent's topic, once all children stand."""
-    change = w.change[broker]
-    require(isinstance(change, Change) and change.created == len(change.children))
+    change = _under_way(w, broker)
+    require(change.created == len(change.children))
     require(change.sealed < len(change.parents))
 
     w.topic[change.parents[change.sealed].id] = Topic.SEALED
@@ -244,18 +240,26 @@ def seal_parent(w: Scalable, broker: str) -> None:
 @action("468-SPLIT-12", "468-SPLIT-13", "468-MERGE-08", broker=BROKERS, fair=WEAK)
 def publish(w: Scalable, broker: str) -> None:
     """Replace the parents by the children in the record, if nobody has written it since."""
-    change = w.change[broker]
-    require(isinstance(change, Change) and change.sealed == len(change.parents))
+    change = _under_way(w, broker)
+    require(change.sealed == len(change.parents))
 
-    if change.version != w.record.version:
+    record = w.record
+    if change.version != record.version:
         w.change[broker] = Rest.LOST
         return
 
-    w.record = w.record.written(active=_replaced(w.record.active, change))
+    w.record = replace(record, version=record.version + 1, active=_replaced(record.active, change))
     before = {a for parent in change.parents for a in (parent.id, *w.ancestors[parent.id])}
     for child in change.children:
         w.ancestors[child.id] = tuple(sorted(before))
     w.change[broker] = Rest.IDLE
+
+
+def _under_way(w: Scalable, broker: str) -> Change:
+    change = w.change[broker]
+    require(isinstance(change, Change))
+    assert isinstance(change, Change)
+    return change
 
 
 def _replaced(active: Layout, change: Change) -> Layout:
@@ -267,11 +271,11 @@ def _replaced(active: Layout, change: Change) -> Layout:
 def send(w: Scalable, producer: str, key: int) -> None:
     """Append a message to the segment that the producer believes to own the key, or be turned away."""
     require(w.left[producer])
-    hash = key * w.hashes // w.keys
-    owner = next((s.id for s in w.layout[producer] if s.covers(hash)), None)
-    require(owner is not None)
-    assert owner is not None
+    layout = w.layout[producer]
+    require(layout)
 
+    hash = key * w.hashes // w.keys
+    owner = next(segment.id for segment in layout if segment.covers(hash))
     if w.topic[owner] is Topic.SEALED:
         w.layout[producer] = ()
         return
@@ -295,16 +299,15 @@ def ask_for_subscription(w: Scalable) -> None:
     """Write the subscription into the record: every change that began before is refused from now on."""
     require(w.subscription is None)
 
-    w.subscription = tuple(sorted(segment.id for segment in w.record.active))
-    w.record = w.record.written(subscribed=True)
+    record = w.record
+    w.subscription = tuple(sorted(segment.id for segment in record.active))
+    w.record = replace(record, version=record.version + 1, subscribed=True)
 
 
 @action("468-ADMIN-01", fair=WEAK)
 def create_cursor(w: Scalable) -> None:
     """Give the subscription a cursor at the end of one of the segments; with the last it is created."""
-    waiting = w.subscription
-    require(waiting)
-    assert waiting is not None
+    waiting = w.subscription or ()
 
     segment = choose(w, waiting)
     w.cursor[segment] = len(w.log[segment])
@@ -314,21 +317,19 @@ def create_cursor(w: Scalable) -> None:
 @action("475-ROUTE-01", segment=SEGMENTS, fair=WEAK)
 def consume(w: Scalable, segment: int) -> None:
     """Receive the next message of a segment, once everything that came before the segment is drained."""
-    position = w.cursor[segment]
-    require(position is not None)
-    assert position is not None
-    require(position < len(w.log[segment]))
-    require(all(_drained(w, before) for before in w.ancestors[segment]))
+    unread = _unread(w, segment)
+    require(unread)
+    require(not any(_unread(w, before) for before in w.ancestors[segment]))
 
-    message = w.log[segment][position]
+    message = unread[0]
     w.received[message.key] += (message.number,)
-    w.cursor[segment] = position + 1
+    w.cursor[segment] = len(w.log[segment]) - len(unread) + 1
 
 
-def _drained(w: Scalable, segment: int) -> bool:
-    """The subscription has read everything there, or never had a cursor to read it with."""
+def _unread(w: Scalable, segment: int) -> tuple[Message, ...]:
+    """What the subscription has still to read in a segment; nothing where it never had a cursor."""
     position = w.cursor[segment]
-    return position is None or position == len(w.log[segment])
+    return () if position is None else w.log[segment][position:]
 
 
 @always("468-LAYOUT-01", hash=HASHES)
@@ -344,7 +345,7 @@ def every_hash_has_one_owner(w: Scalable, hash: int) -> Iterator[str]:
 
 @always("468-SPLIT-01", "468-SPLIT-02", "468-MERGE-03", segment=SEGMENTS)
 def no_acknowledged_message_is_lost(w: Scalable, segment: int) -> Iterator[str]:
-    """A message that was acknowledged after the subscription was created stands in a segment with a cursor."""
+    """What was acknowledged after the subscription was created stands in a segment with a cursor of it."""
     log = w.log[segment]
     if log and log[-1].owed and w.cursor[segment] is None:
         yield f"message {log[-1]} was acknowledged in segment {segment}, which has no cursor"
@@ -404,7 +405,7 @@ def a_child_was_consumed(w: Scalable, segment: int) -> bool:
     return bool(log and w.ancestors[segment]) and log[0].number in w.received[log[0].key]
 
 
-def split_merge(name: str, *, expect: Holds, large: bool = False, **bounds: int) -> World:
+def split_merge(name: str, bounds: dict[str, int], expect: Holds, large: bool = False) -> World:
     """The question, within these bounds."""
     return World(
         name=name,
@@ -442,8 +443,6 @@ COUNTS: dict[int, tuple[int, int]] = {
 }
 """The exact states and transitions of these sizes, on which Spin and our own engines agree."""
 
-SMALL = split_merge("split-merge", expect=Holds(states=13_871, depth=24), **SIZES[10**4])
-LARGE = split_merge(
-    "split-merge-large", expect=Holds(states=2_342_943, depth=34), large=True, **SIZES[2 * 10**6]
-)
+SMALL = split_merge("split-merge", SIZES[10**4], Holds(states=13_871, depth=24))
+LARGE = split_merge("split-merge-large", SIZES[2 * 10**6], Holds(states=2_342_943, depth=34), large=True)
 WORLDS = (SMALL, LARGE)

@@ -3,7 +3,7 @@ Spin, run as its own users would run it: generate the verifier, compile it with 
 
 Spin counts the way into the first state as a transition; `SpinRun` does not, so that its counts are those of
 our own engines. How fast Spin is depends on how it is compiled: `LOSSLESS` is what was fastest among the ways
-that keep every state, and `REDUCED` is the same with Spin's partial-order reduction and merging of statements.
+that keep every state, `REDUCED` is the same with Spin's partial-order reduction and merging of statements.
 """
 
 import re
@@ -22,9 +22,9 @@ INDEPENDENT_CLIENTS = MODELS / "independent_clients.pml"
 
 LOSSLESS = ("-DSAFETY", "-DNOREDUCE", "-DNOCOMP", "-DNOVSZ", "-DSFH", "-o3")
 """
-Depth first, state vectors stored as they are: on two million states of split and merge 2.0 s, against 2.3 s with
-Spin's own packing of vectors, 2.9 s breadth first and 4.1 s with collapsed vectors. `-o3` keeps Spin from merging
-statements, so that one step of ours is one step of Spin.
+Depth first, state vectors stored as they are: on two million states of split and merge 2.0 s, against 2.3 s
+with Spin's own packing of vectors, 2.9 s breadth first and 4.1 s with collapsed vectors. `-o3` keeps Spin
+from merging statements, so that one step of ours is one step of Spin.
 """
 REDUCED = ("-DSAFETY", "-DNOCOMP", "-DNOVSZ", "-DSFH")
 """The same with everything that Spin can leave out."""

@@ -1,7 +1,7 @@
 """Promises are broken by fair behaviours without end and by nothing else, and the behaviour shown is real."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -483,6 +483,20 @@ def test_a_search_that_stopped_says_why() -> None:
     graph = graph_of(model, limit=2)
     assert graph.outside.tolist() == [False, False, True]
     assert "20 states reached" in check(model, graph, cut="20 states reached").undecided
+
+
+def test_a_step_to_a_state_that_was_not_kept_leaves_open_what_follows() -> None:
+    """0 → 1 → 2 and 0 → 3: if there is no room for what follows 1, only 3 may be the end."""
+    drawing = drawn((WEAK, arrow((0, 1), (1, 2))), (None, arrow((0, 3))), trigger={1}, goal={2})
+    model = machine_of(drawing)
+    whole = graph_of(model)
+    kept = replace(whole, target=np.where(whole.source == 1, -1, whole.target))
+
+    assert check(model, whole) == Answer(())
+    assert check(model, kept) == Answer((), "arrives: 1 states were not left, so what follows is not known")
+
+    elsewhere = machine_of(replace(drawing, trigger=frozenset({3})))
+    assert_real(elsewhere, only(check(elsewhere, replace(kept, state=whole.state))), "arrives()")
 
 
 def test_the_truth_may_be_known_beforehand() -> None:

@@ -1,35 +1,30 @@
 """The benchmark world holds, breaks when a guard is taken out, and is the same world in Spin."""
 
-import shutil
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from models.engine.reference import explore
 from models.engine.result import Result
 from models.verdict import Verdict
-from models.worlds import split_merge
 from models.worlds.split_merge import (
     COUNTS,
     LARGE,
     SIZES,
     SMALL,
     Change,
-    Rest,
     Scalable,
     Segment,
     Topic,
     begin_split,
     publish,
 )
-from spec.machine import Disabled, choose, require
-from spec.world import Model, World
+from spec.machine import Sort, choose, require
+from spec.world import Holds, Model, World
 from tests.bench import spin_runner
-from tests.bench.spin_runner import LOSSLESS, REDUCED, SPLIT_MERGE, NoSpin, SpinFailed, defines, run_spin
+from tests.bench.spin_runner import LOSSLESS, SPLIT_MERGE, NoSpin, SpinFailed, defines, run_spin
 
 needs_spin = pytest.mark.skipif(
     bool(spin_runner.missing()), reason="spin or gcc is not installed: apt-get install spin gcc"
@@ -63,7 +58,7 @@ def test_every_witness_has_a_short_way_there(small: Result) -> None:
 def test_the_worlds_are_sizes_of_the_table() -> None:
     assert SMALL.bounds == SIZES[10**4]
     assert LARGE.bounds == SIZES[2 * 10**6]
-    assert LARGE.expect == split_merge.Holds(states=COUNTS[2 * 10**6][0], depth=34)
+    assert LARGE.expect == Holds(states=COUNTS[2 * 10**6][0], depth=34)
     assert LARGE.large
     for bounds in SIZES.values():
         assert 20 <= len(Model(replace(SMALL, bounds=bounds)).slots) <= 50
@@ -173,12 +168,13 @@ OWNERS, LOST, SEALED, ORDER = (
     "keys_stay_in_order",
 )
 MUTANTS: list[tuple[str, Callable[..., None], str, dict[str, int]]] = [
-    ("publish", publish_over_a_newer_record, OWNERS, {"segments": 5}),
+    ("publish", publish_over_a_newer_record, LOST, {}),
+    ("publish", publish_over_a_newer_record, OWNERS, {"segments": 5, "messages": 0}),
     ("publish", publish_before_all_is_sealed, SEALED, {}),
     ("publish", publish_a_merge_with_one_parent_sealed, SEALED, {}),
     ("publish", publish_only_the_first_child, OWNERS, {}),
     ("create_child", create_child_without_cursor, LOST, {}),
-    ("begin_split", begin_split_without_a_write, LOST, {}),
+    ("begin_split", begin_split_without_a_write, SEALED, {}),
     ("begin_split", begin_split_with_overlapping_halves, OWNERS, {}),
     ("ask_for_subscription", ask_for_subscription_beside_the_version, LOST, {}),
     ("create_cursor", create_one_cursor_and_be_done, LOST, {}),
@@ -188,7 +184,9 @@ MUTANTS: list[tuple[str, Callable[..., None], str, dict[str, int]]] = [
 
 
 @pytest.mark.parametrize(
-    ("action", "body", "broken", "bounds"), MUTANTS, ids=[body.__name__ for _, body, _, _ in MUTANTS]
+    ("action", "body", "broken", "bounds"),
+    MUTANTS,
+    ids=[f"{body.__name__}-{broken}" for _, body, broken, _ in MUTANTS],
 )
 def test_every_guard_is_needed(
     action: str, body: Callable[..., None], broken: str, bounds: dict[str, int]
@@ -200,6 +198,60 @@ def test_every_guard_is_needed(
 
 
 def test_every_property_is_broken_by_some_mutant() -> None:
-    always = {p.name for p in Scalable.properties if p.sort.value == "always"}
+    always = {p.name for p in Scalable.properties if p.sort is Sort.ALWAYS}
 
     assert {broken for _, _, broken, _ in MUTANTS} == always
+
+
+@needs_spin
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        SIZES[10**4],
+        {"brokers": 2, "producers": 1, "hashes": 4, "keys": 2, "segments": 5, "messages": 1, "crashes": 0},
+        {"brokers": 2, "producers": 2, "hashes": 2, "keys": 1, "segments": 4, "messages": 1, "crashes": 0},
+        {"brokers": 3, "producers": 1, "hashes": 3, "keys": 1, "segments": 4, "messages": 1, "crashes": 1},
+    ],
+    ids=str,
+)
+def test_spin_finds_the_same_states_and_transitions(bounds: dict[str, int]) -> None:
+    ours = explore(SMALL.at(**bounds))
+
+    spin = run_spin(defines(SMALL.at(**bounds)), LOSSLESS, SPLIT_MERGE, hash_bits=18)
+
+    assert (spin.states, spin.transitions, spin.errors) == (ours.states, ours.transitions, 0)
+    assert spin.depth >= ours.depth
+
+
+@needs_spin
+@pytest.mark.parametrize(
+    ("guard", "weaker"),
+    [
+        ("change[b].version != version ->", "false ->"),
+        ("change[b].sealed == PARENTS(b) ->", "true ->"),
+        ("segment[owner].cursor = change[b].subscribed;", "segment[owner].cursor = 0;"),
+        ("&& FRONT(SEGMENTS, s) ->", "->"),
+    ],
+)
+def test_the_assertions_of_the_twin_can_fail(guard: str, weaker: str, tmp_path: Path) -> None:
+    text = SPLIT_MERGE.read_text()
+    assert text.count(guard) == 1
+    model = tmp_path / "weaker.pml"
+    model.write_text(text.replace(guard, weaker))
+
+    assert run_spin(defines(SMALL), LOSSLESS, model, hash_bits=18).errors == 1
+
+
+@needs_spin
+def test_a_search_of_spin_that_was_cut_off_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spin_runner, "DEPTH", 10)
+
+    with pytest.raises(SpinFailed, match="cut off"):
+        run_spin(defines(SMALL), LOSSLESS, SPLIT_MERGE, hash_bits=18)
+
+
+def test_without_spin_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+
+    with pytest.raises(NoSpin, match="spin and gcc not found: apt-get install spin gcc"):
+        run_spin(defines(SMALL), LOSSLESS, SPLIT_MERGE)

@@ -610,6 +610,20 @@ def test_an_alternative_may_be_disabled_on_its_own() -> None:
     assert [way.decisions for way in ways] == [(0, 0), (0, 1), (2, 0), (2, 1)]
 
 
+@pytest.mark.parametrize("growth", [1, -1])
+def test_options_cannot_come_and_go_while_alternatives_are_tried(growth: int) -> None:
+    left = itertools.count(5, growth)
+
+    def body(w: Counted) -> None:
+        w.count = choose(w, range(next(left)))  # here
+
+    with pytest.raises(Misuse) as told:
+        spelled_out(Counted).run(instance_of(body), (0, 0))
+
+    said = f"body() is not a function of the state: it had 5 options, and now {5 + growth}"
+    assert str(told.value).startswith(f"{said}\n  {offence(body)}  ")
+
+
 def test_choices_can_be_made_among_the_members_of_a_family() -> None:
     @action()
     def pick(w: Store) -> None:

@@ -161,7 +161,7 @@ def test_two_machines_cannot_have_variables_of_one_name() -> None:
         holder = Variable[str | None]("c1")
 
     class Numbered(Lock):
-        holder = Bound()
+        holder = Bound()  # type: ignore[assignment]
 
     class Fixed(Lock):
         holder = "c1"
@@ -397,8 +397,8 @@ def _nothing_stays_free() -> Iterator[None]:
 
 def only(made: Any) -> tuple[Model, Instance[Any], tuple[int, int]]:
     model = Model(world(Free))
-    [instance] = [*model.instances, *model.checks]  # type: ignore[list-item]
-    return model, instance, (0, 0)
+    found: list[Any] = [*model.instances, *model.checks]
+    return model, found[0], (0, 0)
 
 
 def not_a_function(made: Any, said: str) -> str:
@@ -450,18 +450,40 @@ def test_an_action_that_fails_by_chance_is_found_out() -> None:
         model.run(instance, state, twice=True)
 
 
-@pytest.mark.parametrize("growth", [1, -1])
-def test_options_that_come_and_go_are_found_out_at_once(growth: int) -> None:
-    left = itertools.count(5, growth)
-
+def test_an_action_returns_nothing() -> None:
     @action()
-    def pick(w: Free) -> None:
-        w.one = choose(w, range(next(left)))
+    def guarded(w: Free) -> None:
+        return w.one > 0  # type: ignore[return-value]
 
-    model, instance, state = only(pick)
-    line = pick.body.__code__.co_firstlineno + 2
-    said = rf"is not a function of the state: it had 5 options, and now {5 + growth}\n  {__file__}:{line}"
-    with pytest.raises(Misuse, match=rf"^pick\(\) {said}"):
+    model, instance, state = only(guarded)
+    with pytest.raises(Misuse, match=r"^guarded\(\) returned False: an action assigns"):
+        model.run(instance, state)
+
+
+def test_an_invariant_returns_no_truth_value() -> None:
+    for said in (True, False, "wrong", ""):
+
+        def fine(w: Free) -> Any:
+            return said  # noqa: B023
+
+        always()(fine)
+        model, instance, state = only(fine)
+        with pytest.raises(
+            Misuse, match=rf"^fine\(\) returned {said!r}: it yields a sentence for each breach"
+        ):
+            model.look(instance, state)
+        Free.properties.clear()
+
+
+def test_a_place_holds_no_two_equal_values_of_different_types() -> None:
+    @action()
+    def set_it(w: Free) -> None:
+        w.one, w.two = choose(w, ((2, 0), (3, (1, 2)), (4, (True, 2))))  # type: ignore[assignment]
+
+    model, instance, state = only(set_it)
+    with pytest.raises(
+        Misuse, match=r"^set_it\(\) two is \(1, 2\) here and \(True, 2\) there: equal, but of "
+    ):
         model.run(instance, state)
 
 
