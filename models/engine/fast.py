@@ -237,9 +237,7 @@ class Search:
         if not len(missed):
             return chunk.part(slice(0, 0))
         rest = chunk.part(missed)
-        ids = k.values.unpack_all(rest.rows[:LEARN_AT_ONCE])
-        for row, todo in zip(ids, rest.todo.tolist(), strict=False):
-            k.learn(row, todo)
+        k.learn(k.values.unpack_all(rest.rows[:LEARN_AT_ONCE]), rest.todo[:LEARN_AT_ONCE])
         if k.values.outgrown:
             self.pack_again()
             rest = rest.packed(k.values.packing)

@@ -61,10 +61,11 @@ class Program(NamedTuple):
     """For each of these, the node or leaf (negative) to go on with."""
     roots: Array
     """The places that some action looks at first."""
-    node: Array
-    """By node: the place that it asks for, where its children begin, how many there are."""
-    child: Array
-    """Children for the first value ids: a node, a leaf (negative), or 0 if nothing is known."""
+    tree: Array
+    """
+    At each node the place that it asks for, for how many value ids it has a child right here, and these: a
+    node, a leaf (negative), or 0 if nothing is known.
+    """
     hash_key: Array
     hash_child: Array
     """Children for the other value ids, by node << 32 | value."""
@@ -111,8 +112,8 @@ def _mixed(key: Any) -> Any:
 @inlined
 def descend(p: Program, node: int, value: int) -> int:
     """The child of a node for a value: another node, a leaf (negative), or 0 if it is not known."""
-    if value < p.node[node, 2]:
-        return p.child[p.node[node, 1] + value]
+    if value < p.tree[node + 1]:
+        return p.tree[node + 2 + value]
     key = (np.uint64(node) << U32) | np.uint64(value)
     mask = np.uint64(len(p.hash_key) - 1)
     place = _mixed(key) & mask
@@ -141,7 +142,7 @@ def hash_insert(keys: Array, children: Array, node: int, value: int, child: int)
 def walk(p: Program, node: int, values: Array) -> int:
     """The leaf to which a row leads from a node; 0 if the tree does not know."""
     while node > 0:
-        node = descend(p, node, values[p.node[node, 0]])
+        node = descend(p, node, values[p.tree[node]])
     return -node
 
 
@@ -175,29 +176,32 @@ def successor(p: Program, row: Array, way: int, made: Array) -> None:
 
 
 @compiled
-def unknown(p: Program, values: Array, todo: int, actions: Array, predicates: Array) -> tuple[int, int]:
+def unknown(p: Program, rows: Array, todo: Array, found: Array) -> int:
     """
-    Which trees do not know a row: -1 - place if no action that begins there was tried with its value, the
-    position in `go_on` of a single action, and the numbers of predicates.
+    What the trees do not know of some rows: (row, what), where what is the number of a predicate, or -1 -
+    place if no action that begins there was tried with its value, or the number of predicates and on top of
+    it the position of a single action in `go_on`.
     """
-    n, m = 0, 0
-    for r in range(len(p.roots)):
-        root = p.roots[r]
-        at = p.offset[root] + values[root]
-        if p.first[at, 0] < 0:
-            actions[n] = -1 - root
-            n += 1
-            continue
-        for i in range(p.first[at, 0], p.first[at, 1]):
-            if walk(p, p.go_on[i], values) == 0:
-                actions[n] = i
+    n = 0
+    for row in range(len(rows)):
+        values = rows[row]
+        for k in range(len(p.predicate)):
+            wanted = (todo[row] >> np.uint64(min(k, 63))) & U1
+            if wanted and p.predicate[k] > 0 and walk(p, p.predicate[k], values) == 0:
+                found[n, 0], found[n, 1] = row, k
                 n += 1
-    for k in range(len(p.predicate)):
-        wanted = (np.uint64(todo) >> np.uint64(min(k, 63))) & U1
-        if wanted and p.predicate[k] > 0 and walk(p, p.predicate[k], values) == 0:
-            predicates[m] = k
-            m += 1
-    return n, m
+        for r in range(len(p.roots)):
+            root = p.roots[r]
+            at = p.offset[root] + values[root]
+            if p.first[at, 0] < 0:
+                found[n, 0], found[n, 1] = row, -1 - root
+                n += 1
+                continue
+            for i in range(p.first[at, 0], p.first[at, 1]):
+                if walk(p, p.go_on[i], values) == 0:
+                    found[n, 0], found[n, 1] = row, len(p.predicate) + i
+                    n += 1
+    return n
 
 
 @inlined
@@ -274,7 +278,7 @@ def _steps_known(
 
 
 @inlined
-def _is_final(p: Program, values: Array) -> int:
+def is_final(p: Program, values: Array) -> int:
     """Whether a state may be the last; 0 if a tree does not know."""
     verdict = FALSE
     for k in range(len(p.final)):
@@ -395,7 +399,7 @@ def expand(  # noqa: PLR0915 (one loop; a call inside it would cost more than th
         for i in range(n):
             ways += p.leaf[leaves[i], 1] - p.leaf[leaves[i], 0]
         if known and n >= 0 and ways == 0 and len(p.final):
-            last = _is_final(p, values)
+            last = is_final(p, values)
             if last == FALSE:
                 _note(hits, seen, totals, STUCK, row, 0)
             known = last != 0

@@ -117,7 +117,7 @@ class Knowledge:
         self._step_roots = self._roots_of(self.steps, state)
         self._final_roots = self._roots_of(self.model.finals, state)
         self._within_roots = self._roots_of(self._inside, state)
-        self._looked_at: Array = np.unique(self.trees.node.array[self._look_roots, 0]).astype(np.int32)
+        self._looked_at: Array = np.unique(self.trees.tree.array[self._look_roots]).astype(np.int32)
 
     def _roots_of(self, checks: Sequence[Instance[Property]], state: State) -> Array:
         stays = [state if check.of.sort is Sort.STEP else None for check in checks]
@@ -145,8 +145,7 @@ class Knowledge:
             first=values.first,
             go_on=self._go_on.array,
             roots=self._roots,
-            node=trees.node.array,
-            child=trees.child.array,
+            tree=trees.tree.array,
             hash_key=trees.hash_key,
             hash_child=trees.hash_child,
             leaf=self._leaf.array,
@@ -173,8 +172,7 @@ class Knowledge:
         """Whether an array that the kernel was last told of has been replaced by a larger one."""
         now = (
             (told.offset, self.values.offset),
-            (told.node, self.trees.node.array),
-            (told.child, self.trees.child.array),
+            (told.tree, self.trees.tree.array),
             (told.hash_key, self.trees.hash_key),
             (told.leaf, self._leaf.array),
             (told.way, self._way.array),
@@ -187,9 +185,9 @@ class Knowledge:
     @property
     def nbytes(self) -> int:
         """About how much memory this takes."""
-        arrays = (self.trees.child, self.trees.node, self._leaf, self._way, self._write)
+        arrays = (self.trees.tree, self._leaf, self._way, self._write)
         there = sum(int(a.array.nbytes) for a in arrays)
-        return there + 120 * len(self.trees.children) + 500 * len(self._leaves)
+        return there + 200 * len(self.trees.children) + 500 * len(self._leaves)
 
     def instance_and_way(self, moves: Array) -> tuple[Array, Array]:
         """The same for many moves, counted from 0."""
@@ -214,7 +212,7 @@ class Knowledge:
         return {
             "contexts": dict(sorted(self.contexts.items(), key=lambda item: -item[1])),
             "evaluations": self.evaluations,
-            "nodes": self.trees.node.size,
+            "nodes": len(self.trees.places),
             "values": {s.name: len(v) for s, v in zip(self.model.slots, self.values.known, strict=True)},
             "row_bytes": 8 * self.values.row_words,
         }
@@ -235,32 +233,44 @@ class Knowledge:
 
     # learning
 
-    def learn(self, row: Array, todo: int) -> None:
-        """Run everything on a row that some tree does not know yet."""
-        actions: Array = np.empty(len(self.instances) + 1, np.int64)
-        predicates: Array = np.empty(len(self.looks) + 1, np.int64)
-        n, m = kernel.unknown(self.program(), row, np.uint64(todo), actions, predicates)
-        if not (n or m or self.steps or self.model.finals or self._inside):
-            return
-        ids = row.tolist()
-        state = self.values.state(ids)
-        for k in predicates[:m].tolist():
-            reads, found = self._look(self.looks[k], state)
-            for place in reads:
-                self.watch[place] |= np.uint64(1 << min(k, 63))
-            self._grow(self._look_roots[k], reads, ids, TRUE if found else FALSE)
-            if len(reads) == 1 and not found and k < 63:
-                self.values.false_by[self.values.at(reads[0], ids[reads[0]])] |= np.uint64(1 << k)
-        for what in actions[:n].tolist():
-            if what >= 0:
-                self._learn_action(int(self._go_on_instance.array[what]), state, ids)
+    def learn(self, rows: Array, todo: Array) -> None:
+        """Run on some rows, given by their value ids, everything that the trees do not know of them yet."""
+        some: Array = np.empty((len(rows) * (len(self.looks) + len(self.instances) + 1), 2), np.int64)
+        count = kernel.unknown(self.program(), rows, todo, some)
+        numbers = rows.tolist()
+        for row, what in some[:count].tolist():
+            ids = numbers[row]
+            if what < 0:
+                self._learn_first(-1 - what, ids)
+            elif what < len(self.looks):
+                self._learn_look(what, ids)
             else:
-                self._learn_first(-1 - what, state, ids)
-        self._learn_rest(state, ids)
+                number = int(self._go_on_instance.array[what - len(self.looks)])
+                if not self.trees.knows(self._instance_roots[number], ids):
+                    self._learn_action(number, self.values.state(ids), ids)
+        if self.steps or self.model.finals or self._inside:
+            for ids in numbers:
+                self._learn_rest(self.values.state(ids), ids)
 
-    def _learn_first(self, place: int, state: State, ids: Sequence[int]) -> None:
+    def _learn_look(self, k: int, ids: Sequence[int]) -> None:
+        """Ask a state predicate."""
+        if self.trees.knows(int(self._look_roots[k]), ids):
+            return
+        reads, found = self._look(self.looks[k], self.values.state(ids))
+        for place in reads:
+            self.watch[place] |= np.uint64(1 << min(k, 63))
+        self._grow(self._look_roots[k], reads, ids, TRUE if found else FALSE)
+        if len(reads) == 1 and not found and k < 63:
+            self.values.false_by[self.values.at(reads[0], ids[reads[0]])] |= np.uint64(1 << k)
+
+    def _learn_first(self, place: int, ids: Sequence[int]) -> None:
         """Run every action that looks at this place first: its value is new."""
-        entries = []
+        if self.values.first[self.values.at(place, ids[place]), 0] >= 0:
+            for number in self._starts_at[place]:
+                if not self.trees.knows(self._instance_roots[number], ids):
+                    self._learn_action(number, self.values.state(ids), ids)
+            return
+        state, entries = self.values.state(ids), []
         for number in self._starts_at[place]:
             self._learn_action(number, state, ids)
             child = self.trees.children[self._instance_roots[number], ids[place]]

@@ -1,8 +1,8 @@
 """
-Decision trees as arrays: a node asks for a place, and has a child for each value seen there so far.
+Decision trees in one array: a node asks for a place, and has a child for each value seen there so far.
 
-The children for the values that were known when a node was made stand in an array, those for later ones in a
-hash table. A child is a node, a leaf (negative), or 0 if nothing is known.
+The children for the values that were known when a node was made stand right behind it, those for later ones
+in a hash table. A child is a node (by its position), a leaf (negative), or 0 if nothing is known.
 """
 
 from collections.abc import Sequence
@@ -51,8 +51,10 @@ class Trees:
     """All trees of a world."""
 
     def __init__(self) -> None:
-        self.node, self.child = Growing(3), Growing()
-        self.node.append((0, 0, 0))
+        self.tree = Growing()
+        self.tree.extend(1)
+        self.places: dict[int, int] = {}
+        """The place that each node asks for."""
         self.hash_key: Array = np.zeros(1024, np.uint64)
         self.hash_child: Array = np.zeros(1024, np.int32)
         self.children: dict[tuple[int, int], int] = {}
@@ -62,7 +64,17 @@ class Trees:
     def new_node(self, place: int, values: int) -> int:
         """A node that asks for a place which has had so many values."""
         room = min(256, max(16, 2 << (values - 1).bit_length()))
-        return self.node.append((place, self.child.extend(room), room))
+        node = self.tree.extend(2 + room)
+        self.tree.array[node], self.tree.array[node + 1] = place, room
+        self.places[node] = place
+        return node
+
+    def knows(self, root: int, ids: Sequence[int]) -> bool:
+        """Whether a row leads from a root to a leaf."""
+        node = root
+        while node > 0:
+            node = self.children.get((node, ids[self.places[node]]), 0)
+        return node < 0
 
     def grow(
         self, root: int, reads: Sequence[int], ids: Sequence[int], leaf: int, values: Sequence[Any]
@@ -79,9 +91,8 @@ class Trees:
 
     def _set_child(self, node: int, value: int, child: int) -> None:
         self.children[node, value] = child
-        _, base, room = self.node.array[node].tolist()
-        if value < room:
-            self.child.array[base + value] = child
+        if value < self.tree.array[node + 1]:
+            self.tree.array[node + 2 + value] = child
             return
         if 2 * self._hashed >= len(self.hash_key):
             self._grow_hash()

@@ -250,6 +250,12 @@ def test_a_search_of_spin_that_was_cut_off_is_refused(monkeypatch: pytest.Monkey
         run_spin(defines(SMALL), LOSSLESS, SPLIT_MERGE, hash_bits=18)
 
 
+@needs_spin
+def test_bounds_for_which_the_twin_has_no_room_are_refused() -> None:
+    with pytest.raises(SpinFailed, match="no room"):
+        run_spin(defines(SMALL.at(messages=8)), LOSSLESS, SPLIT_MERGE)
+
+
 def test_without_spin_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
 

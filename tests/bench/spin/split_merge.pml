@@ -11,6 +11,10 @@
  *     spin -a -DBROKERS=2 -DPRODUCERS=1 -DHASHES=2 -DKEYS=1 -DSEGMENTS=4 -DMESSAGES=2 -DCRASHES=1 split_merge.pml
  */
 
+#if BROKERS > 3 || HASHES > 4 || KEYS > 4 || SEGMENTS > 10 || PRODUCERS * MESSAGES > 7 || CRASHES > 7
+#error "there is no room for these bounds in the bits below"
+#endif
+
 #define ROOM       (PRODUCERS * MESSAGES)
 #define NOBODY     15
 #define TURNED     65535         /* the layout of a producer that was turned away */
