@@ -5,7 +5,8 @@ from typing import Any
 from models.asking import Usage
 from models.engine import reference, weighted
 from models.engine.result import Limits, Result, Tell
-from spec.world import World
+from spec.machine import Sort
+from spec.world import Model, World
 
 ENGINES = ("fast", "reference")
 
@@ -27,23 +28,29 @@ def explore(
     """
     if fault_cost is not None:
         _refuse("the search for the cheapest trace", options)
-        return weighted.explore(world, fault_cost, limits, tell)
+        return _with_promises(weighted.explore(world, fault_cost, limits, tell))
     if engine == "reference":
         _refuse("the reference engine", options)
-        return reference.explore(world, limits, tell)
+        return _with_promises(reference.explore(world, limits, tell))
     if engine != "fast":
         raise Usage(f"there is no engine called {engine!r}", f"engines: {', '.join(ENGINES)}")
-    return _fast(world, limits, tell, options)
+    from models.engine import fast  # noqa: PLC0415 (compiled code, loaded only where it is needed)
 
-
-def _fast(world: World, limits: Limits, tell: Tell | None, options: dict[str, Any]) -> Result:
-    try:
-        from models.engine import fast  # noqa: PLC0415 (compiled code, loaded only where it is needed)
-    except ImportError as missing:  # remove with the first fast engine
-        result = reference.explore(world, limits, tell)
-        result.notes.append(f"the reference engine ran, because the fast one cannot be loaded: {missing}")
-        return result
     return fast.explore(world, limits, tell, fast.Options(**options))
+
+
+def _with_promises(result: Result) -> Result:
+    """What a search in plain Python found, and whether what is promised comes to pass."""
+    model = Model(result.world)
+    if result.breaches or not any(check.of.sort is Sort.LEADS_TO for check in model.checks):
+        return result
+    from models.engine import liveness  # noqa: PLC0415 (the same)
+
+    graph = liveness.graph_of(model, result.states if result.cut else None)
+    answer = liveness.check(model, graph, cut=result.cut)
+    result.breaches += answer.breaches
+    result.cut = result.cut or answer.undecided
+    return result
 
 
 def _refuse(who: str, options: dict[str, Any]) -> None:

@@ -418,7 +418,7 @@ class Search:
             self.result.cut = answer.undecided
 
     def graph(self) -> liveness.Graph:
-        """All states and edges, by number."""
+        """All states and edges, by number; states that a limit kept from being left are outside."""
         assert isinstance(self.visited, Rows)
         k, visited = self.knowledge, self.visited
         outside: Array = np.zeros(visited.count, np.bool_)
@@ -433,6 +433,7 @@ class Search:
             self.expand(program, chunk, EDGES)
             for w in self.workers:
                 outside[begin : begin + len(rows)] |= w.reduced[: len(rows)] == OUTSIDE
+                outside[begin + w.misses[: w.totals[MISSES]]] = True
                 for owner in range(OWNERS):
                     n = int(w.counts[owner])
                     found: Array = np.empty(n, np.int64)

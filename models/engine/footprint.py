@@ -205,7 +205,7 @@ class _Reader:
         values = [*node.args, *(keyword.value for keyword in node.keywords)]
         if isinstance(function, ast.Attribute) and frame.is_view(function.value):
             method = getattr_static(self.model.view_class, function.attr, None)
-            if not isinstance(method, FunctionType) or function.attr in WORKINGS:
+            if not isinstance(method, FunctionType):
                 raise self.anything(node, f"{function.attr} has no text")
             self.reading.follow(method, frame.given(node, VIEW), frame.depth + 1)
             self.visit_all(value for value in values if not frame.is_view(value))

@@ -579,16 +579,16 @@ def insert_exactly(
 
 @compiled
 def find(table: Array, numbers: Array, candidates: Array, count: int, found: Array) -> None:
-    """The numbers of states that are all in a table."""
+    """The numbers of states in a table; -1 for one that is not there."""
     size = len(table)
     for c in range(count):
         mark = candidates[c, 0] | np.uint64(candidates[c, 0] == U0)
         slot = slot_of(mark, size)
-        while table[slot] != mark:
+        while table[slot] != mark and table[slot] != U0:
             slot += U1
             if slot == size:
                 slot = U0
-        found[c] = numbers[slot]
+        found[c] = numbers[slot] if table[slot] == mark else -1
 
 
 @compiled

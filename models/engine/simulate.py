@@ -21,7 +21,6 @@ from models.engine.result import (
     Trace,
     blank,
     breach_of,
-    replay,
 )
 from models.engine.shorten import shortened
 from models.engine.strolling import ENOUGH, FOUND, OUTSIDE, STUCK, UNKNOWN
@@ -97,7 +96,7 @@ class Walker:
             elif why == FOUND:
                 return found
             elif why == STUCK and self.model.finals:
-                return self.stuck(self.trace(start, at))
+                return [breach_of(DEADLOCK, "", (), self.trace(start, at))]
             elif why in (ENOUGH, STUCK, OUTSIDE):
                 return []
 
@@ -124,10 +123,3 @@ class Walker:
         if not self.true[-1]:
             breaches.append(breach_of(FAILURE, "", (), trace))
         return breaches
-
-    def stuck(self, trace: Trace) -> list[Breach]:
-        """A deadlock, unless the state is final."""
-        last = replay(self.model, trace)[-1]
-        if any(self.model.look(final, last).result for final in self.model.finals):
-            return []
-        return [breach_of(DEADLOCK, "", (), trace)]

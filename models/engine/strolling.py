@@ -29,7 +29,7 @@ def _drawn(state: Array) -> Any:
 
 
 @inlined
-def _chosen(p: Program, leaves: Array, n: int, bias: int, fired: Array, rank: Array, random: Array) -> int:
+def _chosen(p: Program, leaves: Array, n: int, bias: int, fired: Array, rank: Array, random: Array) -> Any:
     """The leaf that goes next; -1 if nothing can happen."""
     ways = 0
     for i in range(n):
@@ -75,7 +75,7 @@ def stroll(
     Walk on from step `at` until there is a reason to stop; returns the reason and the step.
 
     `values` is the row, in its first half; `todo` what is still to be checked in it; `true` gets the numbers
-    of the predicates that are true there, step predicates behind state predicates, and their count at its end.
+    of the predicates that are true there, step predicates behind state predicates, and at its end how many.
     """
     size, last = len(p.packing), len(true) - 1
     true[last] = 0

@@ -203,6 +203,25 @@ def test_a_key_that_is_computed_from_what_is_known_is_known() -> None:
     assert told(body, 0) == (some("g[n2, 1]", "g[n2, 0]"), some("g[n1, 1]"))
 
 
+def test_a_function_that_may_return_this_or_that_is_worth_neither() -> None:
+    def either(w: Toy) -> str:
+        if w.x:
+            return "n1"
+        return "n2"
+
+    def steps() -> Iterator[int]:
+        yield 1
+
+    def body(w: Toy) -> None:
+        w.f[either(w)] = 1
+        if steps():
+            w.y = 1
+        else:
+            w.z = 1
+
+    assert told(body) == (some("x"), F | {"y", "z"})
+
+
 def test_a_key_that_is_read_or_walked_through_may_be_any() -> None:
     def read(w: Toy) -> None:
         w.f[w.z] = 1

@@ -418,6 +418,26 @@ def test_the_loop_takes_what_is_owed() -> None:
     assert len(long.trace.moves) - (long.trace.loop or 0) == 3
 
 
+def test_what_becomes_possible_on_the_way_home_is_owed_too() -> None:
+    """0 → 1 → 2 → 0: only on the way home, in 2, could the strongly fair 2 → 3 be taken."""
+    around, back, aside = arrow((0, 1)), arrow((1, 2), (2, 0), (3, 0)), arrow((2, 3))
+    breach = only(asked(drawn((WEAK, around), (WEAK, back), (STRONG, aside), trigger={0}, goal={4}, size=5)))
+    assert "walk_2()" in [move.label for move in breach.trace.moves]
+
+
+def test_what_is_owed_is_taken_before_the_way_home() -> None:
+    around, back, aside = arrow((0, 1), (2, 0)), arrow((1, 0)), arrow((1, 2))
+    breach = only(asked(drawn((WEAK, around), (None, back), (STRONG, aside), trigger={0}, goal={3})))
+    assert [move.label for move in breach.trace.moves] == ["walk_0()", "walk_2()", "walk_0()"]
+
+
+def test_a_loop_does_not_stray_into_another_fair_part() -> None:
+    """3 ⇄ 4 may repeat once 0 is left out; 1 ⇄ 2 may repeat as well, but there is no way back from there."""
+    ways = arrow((0, 3), (3, 1), (3, 4), (4, 3), (4, 0), (1, 2), (2, 1))
+    breach = only(asked(drawn((WEAK, ways), (STRONG, arrow((0, 5))), trigger={0}, goal={5}, size=6)))
+    assert breach.sentences[0].endswith("steps 2 to 3 repeat for ever")
+
+
 class Counter(Machine):
     limit = Bound()
     n = Variable[int](0)
