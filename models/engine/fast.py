@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from models.engine import checkpoint, kernel, liveness
+from models.engine import checkpoint, kernel
 from models.engine.frontier import Block, Frontier, Parents
-from models.engine.kernel import EDGE, EDGES, EXPAND, FAILED, HITS, LOOK, MISSES, OUTSIDE, REST, STUCK, Array
+from models.engine.kernel import EDGE, EXPAND, FAILED, HITS, LOOK, MISSES, REST, STUCK, Array
 from models.engine.learn import STAY, Knowledge
 from models.engine.result import (
     DEADLOCK,
@@ -139,7 +139,9 @@ class Search:
             except Full as full:
                 self.result.cut = str(full)
             if self.promises and not self.looked and not self.moved:
-                self.check_promises()
+                from models.engine.promises import check_promises  # noqa: PLC0415 (scipy takes a while to load)
+
+                check_promises(self)
         self.finish()
         if not self.result.cut:
             shutil.rmtree(self.folder, ignore_errors=True)
@@ -409,50 +411,6 @@ class Search:
             moves.append(Move(self.model.instances[instance].label, alternative.decisions))
             state = self.model.after(state, alternative)
         return Trace(tuple(moves), start)
-
-    def check_promises(self) -> None:
-        """Whether everything that is promised comes to pass, on the graph of all states."""
-        answer = liveness.check(self.model, self.graph(), cut=self.result.cut)
-        self.moved += answer.breaches
-        if answer.undecided and not self.result.cut:
-            self.result.cut = answer.undecided
-
-    def graph(self) -> liveness.Graph:
-        """All states and edges, by number; states that a limit kept from being left are outside."""
-        assert isinstance(self.visited, Rows)
-        k, visited = self.knowledge, self.visited
-        outside: Array = np.zeros(visited.count, np.bool_)
-        sources, targets, moves = [], [], []
-        program = k.program()
-        for begin in range(0, visited.count, self.options.chunk):
-            rows = np.ascontiguousarray(visited.rows[begin : min(begin + self.options.chunk, visited.count)])
-            prints: Array = np.empty((len(rows), 1), np.uint64)
-            kernel.fingerprints(program, rows, np.empty(len(self.model.slots), np.int64), prints)
-            numbers = np.arange(begin, begin + len(rows), dtype=np.uint32)
-            chunk = Block(rows, prints, np.zeros(len(rows), np.uint64), numbers, k.values.packing)
-            self.expand(program, chunk, EDGES)
-            for w in self.workers:
-                outside[begin : begin + len(rows)] |= w.reduced[: len(rows)] == OUTSIDE
-                outside[begin + w.misses[: w.totals[MISSES]]] = True
-                for owner in range(OWNERS):
-                    n = int(w.counts[owner])
-                    found: Array = np.empty(n, np.int64)
-                    some = w.candidates[owner, :n]
-                    kernel.find(visited.tables[owner], visited.numbers[owner], some, n, found)
-                    sources.append((some[:, 1] >> np.uint64(32)).astype(np.int64) + begin)
-                    moves.append(program.way[(some[:, 1] & kernel.LOW).astype(np.int64), 2] - 1)
-                    targets.append(found)
-        instance, way = k.instance_and_way(np.concatenate(moves))
-        return liveness.Graph(
-            states=visited.count,
-            initial=np.arange(len(self.model.initial), dtype=np.int32),
-            source=np.concatenate(sources),
-            target=np.concatenate(targets),
-            instance=instance,
-            way=way,
-            outside=outside,
-            state=lambda i: k.values.state(k.values.unpack(visited.rows[i].tolist())),
-        )
 
     def finish(self) -> None:
         """Complete the result."""

@@ -111,6 +111,7 @@ class Part:
         came[start] = len(self.steps)
         level = np.array([start], np.int32)
         while not goals[level].any():
+            assert len(level), "no way leads there"
             low, count = self.first[level], self.first[level + 1] - self.first[level]
             steps = np.repeat(low - np.cumsum(count) + count, count) + np.arange(count.sum(), dtype=np.int32)
             steps = steps[came[self.target[steps]] < 0]

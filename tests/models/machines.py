@@ -225,7 +225,7 @@ class Written:
     def drawn_variables(self) -> list[Var]:
         found = []
         self.padding = self.often(8)
-        for number in range(2 + self.below(3) + self.manner.reducible):
+        for number in range(3 + self.below(3)):
             over: tuple[Names, ...] = ()
             chance = self.below(10)
             if chance >= 5 or (self.manner.reducible and chance >= 3):
@@ -270,8 +270,10 @@ class Written:
             return
         self.blank()
         self.lines += ["@start", f"def begin(w: {self.machine}) -> None:"]
-        for _ in range(1 + self.below(2)):
-            one = self.pick(self.variables)
+        for one in {self.pick(self.variables): None, self.pick(self.variables): None}:
+            if len(one.over) > 1:
+                self.put(1, "pass")
+                continue
             options = self.options_for(one, Scope())
             if one.over:
                 keys = self.fresh("key")
@@ -508,12 +510,15 @@ class Written:
 
     def conditions(self, scope: Scope, count: int, when: str = "any") -> str:
         """So many conditions, all of which must be true; sometimes one of two."""
-        parts = [self.condition(scope, when) for _ in range(count)]
+        left = list(self.variables)
+        parts = []
+        for _ in range(count):
+            parts.append(self.condition(scope, when, left.pop(self.below(len(left)))))
         return (" or " if count == 2 and self.often(15) else " and ").join(parts)
 
-    def condition(self, scope: Scope, when: str = "any") -> str:
+    def condition(self, scope: Scope, when: str, one: Var) -> str:
         """A condition; `early` and `later` ones are true and false of initial values, as a rule."""
-        one, view = self.pick(self.variables), self.pick(scope.views)
+        view = self.pick(scope.views)
         place = self.place(one, scope, view)
         if place is None or (len(one.over) == 1 and self.often(15)):
             sort = self.pick(("any", "all"))
@@ -531,8 +536,8 @@ class Written:
         if one.kind == "count":
             most = f"{place} <= {scope.views[0]}.most"
             return [f"{place} < {one.cap}", most, f"{place} == 0"], [
-                f"{place} == {1 + self.below(one.cap)}",
-                f"{place} > 0",
+                f"{place} == {one.cap}",
+                f"{place} > {self.below(one.cap)}",
             ]
         if one.kind == "mood":
             return [f"{place} != Mood.DONE", f"{place} is Mood.CALM"], [
@@ -564,10 +569,10 @@ class Written:
         self.lines.append("    w.pad[pad] = extra")
 
     def declare_properties(self) -> None:
-        for _ in range(self.pick((0, 1, 1, 2)) + (1 if self.manner.reducible else 0)):
+        for _ in range(self.pick((0, 0, 1, 1, 2))):
             self.declare_property("always", 3)
-        if self.often(30):
-            self.declare_property("step", 2)
+        if self.often(25):
+            self.declare_property("step", 3)
         for _ in range(self.pick((0, 1, 2))):
             self.declare_property("sometimes", 2)
         if self.often(30):
