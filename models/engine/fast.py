@@ -121,6 +121,12 @@ class Search:
         """A reduction that would not be sound here, or has nothing to work on, is left out with a word."""
         if self.promises:
             self.result.notes.append(f"{reduction} is left out: it does not preserve leads_to")
+        elif reduction == "partial-order reduction" and any(
+            c.of.sort is Sort.STEP for c in self.model.checks
+        ):
+            self.result.notes.append(
+                f"{reduction} is left out: a step property could object to a hidden step"
+            )
         elif self.model.world.within is not None and reduction == "partial-order reduction":
             self.result.notes.append(
                 f"{reduction} is left out: `within` makes all actions depend on each other"
@@ -419,7 +425,8 @@ class Search:
         for instance, count in zip(self.model.instances, self.fired.tolist(), strict=True):
             result.fired[instance.of.name] += count
         for name in k.dropped:
-            result.fired.pop(name, None)
+            if not result.fired[name]:
+                del result.fired[name]
         result.seconds = self.elapsed()
         result.notes += k.notes()
         result.details = {

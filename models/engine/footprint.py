@@ -5,8 +5,9 @@ What `Model.run` records is what happened in one state; reductions must know wha
 these rules do not suffice, every place counts as read and written:
 
 - `w.x` is one place; `w.family[key]` is the place of a key that is known from the arguments, or all places
-  that agree with what is known of it; a family that is walked through, counted or searched is read as a
-  whole, and one that is given a second name or passed on is read and written as a whole;
+  that agree with what is known of it; to walk through the keys of a family, to count or to search them reads
+  nothing, because the world fixes them; its items and values are all its places; and a family that is given
+  a second name or passed on is read and written as a whole;
 - a function that is called with `w` counts with its own text, and with the arguments known from the call;
 - a branch that the design or the bounds of the world rule out does not count;
 - whoever lets `w` go anywhere else, keeps it, returns it or gives it to something without a text, may do
@@ -21,7 +22,7 @@ from itertools import chain
 from types import FunctionType
 from typing import Any
 
-from models.engine.known import VIEW, Anything, Frame, Given, Known, fits
+from models.engine.known import VIEW, Anything, Frame, Given, Known, may_be
 from spec.immutable import ordered
 from spec.machine import Action, Property, Sort, choose
 from spec.world import Evaluation, Model
@@ -128,9 +129,9 @@ class _Reader:
                 self.visit_attribute(node)
             case ast.Attribute(attr=attr) if attr in WORKINGS:
                 raise self.anything(node, f"{attr} is how the view works inside")
-            case ast.Attribute(value=value, attr="items" | "values") if family := self.family(value):
+            case ast.Attribute(value=value, attr="items" | "values") if family := frame.family(value):
                 self.reading.reads.update(family.values())
-            case ast.Subscript(value=value, slice=key, ctx=context) if family := self.family(value):
+            case ast.Subscript(value=value, slice=key, ctx=context) if family := frame.family(value):
                 self.touch(self.keyed(family, key), context)
                 self.visit(key)
             case ast.AugAssign(target=target, value=value):
@@ -160,32 +161,21 @@ class _Reader:
             self.visit(node)
 
     def look(self, node: ast.AST) -> None:
-        """Note what is read where something is only walked through, counted or searched."""
-        family = self.family(node)
-        if family is None:
+        """Of a family that is only walked through, counted or searched by its keys, no member is read."""
+        if self.frame.family(node) is None:
             self.visit(node)
-        else:
-            self.reading.reads.update(family.values())
 
     def touch(self, places: Iterable[int], context: ast.expr_context) -> None:
         (self.reading.reads if isinstance(context, ast.Load) else self.reading.writes).update(places)
 
-    def family(self, node: ast.AST) -> Mapping[Any, int] | None:
-        """The places of `w.family`, if that is what stands here."""
-        if isinstance(node, ast.Attribute) and self.frame.is_view(node.value):
-            places = self.model.places.get(node.attr)
-            return places if isinstance(places, Mapping) else None
-        return None
-
     def keyed(self, family: Mapping[Any, int], key: ast.expr) -> Iterable[int]:
         """The places that a key can denote, from what is known of it."""
         if isinstance(key, ast.Tuple) and not any(isinstance(part, ast.Starred) for part in key.elts):
-            parts = [self.frame.worth(part) for part in key.elts]
-            return [place for one, place in family.items() if isinstance(one, tuple) and fits(one, parts)]
+            worths = [self.frame.worth(part) for part in key.elts]
+            keys = [one for one in family if isinstance(one, tuple) and len(one) == len(worths)]
+            return [family[one] for one in keys if all(map(may_be, worths, one))]
         worth = self.frame.worth(key)
-        if isinstance(worth, Known):
-            return [place for one, place in family.items() if one == worth.value]
-        return family.values()
+        return [place for one, place in family.items() if may_be(worth, one)]
 
     def visit_attribute(self, node: ast.Attribute) -> None:
         places = self.model.places.get(node.attr)

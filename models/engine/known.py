@@ -6,7 +6,7 @@ Only what is the same in every state counts as known. The rest is unknown, which
 
 import ast
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
@@ -27,13 +27,20 @@ class Known:
     value: Any
 
 
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """A value that is always one of these."""
+
+    values: tuple[Any, ...]
+
+
 class Mark(Enum):
     VIEW = "the state, as the function sees it"
     UNKNOWN = "some value, but not the view"
 
 
 VIEW, UNKNOWN = Mark.VIEW, Mark.UNKNOWN
-Worth = Known | Mark
+Worth = Known | OneOf | Mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +99,13 @@ class Frame:
     def is_view(self, node: ast.AST) -> bool:
         return isinstance(node, ast.Name) and self.worths.get(node.id) is VIEW
 
+    def family(self, node: ast.AST) -> Mapping[Any, int] | None:
+        """The places of `w.family`, if that is what stands here."""
+        if isinstance(node, ast.Attribute) and self.is_view(node.value):
+            places = self.model.places.get(node.attr)
+            return places if isinstance(places, Mapping) else None
+        return None
+
     def given(self, node: ast.Call, *before: Worth) -> Given:
         """The arguments of a call that is made here, as far as they are known."""
         shown = [*node.args]
@@ -144,6 +158,9 @@ class Frame:
             case ast.IfExp(test=test, body=first, orelse=second):
                 branches = self.open(test, first, second)
                 return self.worth(branches[0]) if len(branches) == 1 else UNKNOWN
+            case ast.Call(func=function, args=[of]) if self.source.resolve(function) is len:
+                family = self.family(of)
+                return self._made(len, of) if family is None else Known(len(family))
             case ast.Call(func=function):
                 callee = self.source.resolve(function)
                 return Frame(self.model, callee, self.given(node), self.depth + 1).result()
@@ -159,12 +176,15 @@ class Frame:
             return self.worths[name]
         if name not in self.source.bound:
             return _constant(self.source.resolve(node))
-        if name not in self.source.once or name in self.asked:
+        if name in self.asked or not (name in self.source.once or name in self.source.each):
             return UNKNOWN
-        value, part = self.source.once[name]
+        value, part = self.source.once.get(name) or (self.source.each[name], None)
         self.asked.add(name)
         worth = self.worth(value)
         self.asked.remove(name)
+        if name in self.source.each:
+            walked = worth.value if isinstance(worth, Known) else None
+            return OneOf(walked) if isinstance(walked, tuple) else UNKNOWN
         return Known(worth.value[part]) if isinstance(worth, Known) and part is not None else worth
 
     def _attribute(self, node: ast.Attribute, base: ast.expr, attr: str) -> Worth:
@@ -230,9 +250,8 @@ def _constant(value: Any) -> Worth:
     return Known(value) if value is not NOTHING and lasting(value) else UNKNOWN
 
 
-def fits(key: tuple[Any, ...], parts: Iterable[Worth]) -> bool:
-    """Whether a key of several parts agrees with all that is known of them."""
-    parts = list(parts)
-    return len(key) == len(parts) and all(
-        not isinstance(worth, Known) or worth.value == part for part, worth in zip(key, parts, strict=True)
-    )
+def may_be(worth: Worth, value: Any) -> bool:
+    """Whether what is known of an expression leaves room for a value."""
+    if isinstance(worth, Known):
+        return bool(worth.value == value)
+    return value in worth.values if isinstance(worth, OneOf) else True

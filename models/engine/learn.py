@@ -33,6 +33,9 @@ DOUBTED = 64
 STAY = 0
 """The alternative in which nothing happens."""
 
+ANYWHERE = (0,)
+"""Where the tree of a function begins that reads nothing."""
+
 
 class Knowledge:
     """Everything learned so far, and how to learn more."""
@@ -66,8 +69,7 @@ class Knowledge:
         model = self.model
         self.instances = model.instances
         self.kept = tuple(range(len(model.instances))) if self.slice is None else self.slice.instances
-        names = {model.instances[number].of.name for number in self.kept}
-        self.dropped = sorted({i.of.name for i in model.instances} - names)
+        self.dropped = [] if self.slice is None else list(self.slice.left_out)
         self.looks = [c for c in model.checks if c.of.sort in (Sort.ALWAYS, Sort.SOMETIMES)]
         self.steps = [c for c in model.checks if c.of.sort is Sort.STEP]
         self.idle: Array = np.zeros(len(self.looks), np.bool_)
@@ -306,7 +308,7 @@ class Knowledge:
                 unseen = any(p not in reads for p, _ in effect)
                 kind = FAILS if way.failure else UNSEEN if unseen else SEEN if effect else NO_WRITES
                 rows.append((begin, begin + len(effect), move, kind))
-                changes.append(np.uint64(0) if unseen else self._change(effect, ids))
+                changes.append(0 if unseen else self._change(effect, ids))
             self._changes.append(*changes)
             begin = self._way.append(*rows)
             self._leaves[key] = self._leaf.append((begin, begin + len(rows), number))
@@ -320,17 +322,20 @@ class Knowledge:
         if self.partial_order is None:
             return
         may = self.partial_order.prints[number]
-        if len(self.renamings) == 1 and not (may.reads.issuperset(reads) and may.writes.issuperset(writes)):
+        told = may.reads.union(ANYWHERE if len(reads) == 1 else ())
+        if len(self.renamings) == 1 and not (told.issuperset(reads) and may.writes.issuperset(writes)):
             raise AssertionError(f"{self.instances[number].label} does more than its text says")
         self._bring.append(self.partial_order.brought(reads, writes))
         fails = any(way.failure for way in ways)
         self._hidden.append(not fails and self.partial_order.hidden(writes))
 
-    def _change(self, effect: Sequence[tuple[int, int]], ids: Sequence[int]) -> Array:
+    def _change(self, effect: Sequence[tuple[int, int]], ids: Sequence[int]) -> list[int]:
         """What an effect does to the fingerprints of a row, under each renaming."""
-        places = [self.values.at(place, n) for place, value in effect for n in (ids[place], value)]
-        found: Array = np.bitwise_xor.reduce(self.values.random[places], axis=0)
-        return found
+        change = [0] * len(self.renamings)
+        for place, value in effect:
+            old, new = self.values.words[place][ids[place]], self.values.words[place][value]
+            change = [c ^ a ^ b for c, a, b in zip(change, old, new, strict=True)]
+        return change
 
     def _learn_rest(self, state: State, ids: Sequence[int]) -> None:
         """The questions that are asked only of some rows: `within`, final states, steps."""
@@ -366,7 +371,7 @@ class Knowledge:
 
     def _run(self, instance: Instance[Action], state: State) -> tuple[Sequence[int], Sequence[Alternative]]:
         told = self.model.run(instance, state, twice=self._count(instance))
-        reads = dict.fromkeys(told.reads or (0,))
+        reads = dict.fromkeys(told.reads or ANYWHERE)
         for r in self.renamings[1:]:
             other = self._other(instance, r)
             seen = self.model.run(other, r.state(state))
@@ -381,7 +386,7 @@ class Knowledge:
         self, check: Instance[Property], state: State, after: State | None = None
     ) -> tuple[Sequence[int], bool]:
         told = self.model.look(check, state, after, twice=self._count(check))
-        reads = dict.fromkeys(told.reads or (0,))
+        reads = dict.fromkeys(told.reads or ANYWHERE)
         for r in self.renamings[1:]:
             other = self._other(check, r)
             seen = self.model.look(other, r.state(state), None if after is None else r.state(after))

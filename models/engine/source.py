@@ -9,7 +9,7 @@ import ast
 import builtins
 import linecache
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType, FunctionType, ModuleType
@@ -32,6 +32,8 @@ class Source:
     """Every name that is given a meaning somewhere in the body, however deep."""
     once: Mapping[str, tuple[ast.expr, int | None]]
     """Names that are assigned once and for all: the expression, and which part of it if it is taken apart."""
+    each: Mapping[str, ast.expr]
+    """Names that only stand for what one loop walks through, and what that is."""
 
     def resolve(self, node: ast.expr) -> Any:
         """What a name or a dotted name from outside the function stands for."""
@@ -74,10 +76,11 @@ def source_of(function: FunctionType) -> Source | None:
         arguments.vararg,
         arguments.kwarg,
     ]
-    body = node.body if isinstance(node.body, list) else [node.body]
+    body: list[ast.AST] = [*node.body] if isinstance(node.body, list) else [node.body]
     names = Counter(name for part in body for name in _bindings(part))
-    once = {name: value for part in body for name, value in _assigned(part) if names[name] == 1}
-    return Source(function, node, frozenset(a.arg for a in every if a), frozenset(names), once)
+    once = {name: value for name, value in _assigned(body) if names[name] == 1}
+    each = {name: value for name, value in _walked(body) if names[name] == 1}
+    return Source(function, node, frozenset(a.arg for a in every if a), frozenset(names), once, each)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,19 +165,45 @@ def _bindings(tree: ast.AST) -> Iterator[str]:
                 yield name
 
 
-def _assigned(tree: ast.AST) -> Iterator[tuple[str, tuple[ast.expr, int | None]]]:
-    """The plain assignments of a text to its own names, not those of functions within it."""
-    if isinstance(tree, SCOPES):
-        return
-    match tree:
-        case ast.Assign(targets=[ast.Name(id=name)], value=value):
-            yield name, (value, None)
-        case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
-            yield name, (value, None)
-        case ast.Assign(targets=[ast.Tuple(elts=parts)], value=value):
-            if all(isinstance(part, ast.Name) for part in parts):
-                yield from (
-                    (part.id, (value, n)) for n, part in enumerate(parts) if isinstance(part, ast.Name)
-                )
-    for child in ast.iter_child_nodes(tree):
-        yield from _assigned(child)
+def _assigned(body: list[ast.AST]) -> Iterator[tuple[str, tuple[ast.expr, int | None]]]:
+    """The plain assignments of a text to its own names."""
+    for part in _own(body):
+        match part:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                yield name, (value, None)
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                yield name, (value, None)
+            case ast.Assign(targets=[ast.Tuple(elts=names)], value=value):
+                if not any(isinstance(one, ast.Starred) for one in names):
+                    yield from (
+                        (one.id, (value, n)) for n, one in enumerate(names) if isinstance(one, ast.Name)
+                    )
+
+
+def _walked(body: list[ast.AST]) -> Iterator[tuple[str, ast.expr]]:
+    """
+    The names of loops; those of a comprehension count if nothing outside of it goes by the same name. What it
+    walks through first stands outside.
+    """
+    for part in _own(body):
+        if isinstance(part, ast.For) and isinstance(part.target, ast.Name):
+            yield part.target.id, part.iter
+        if isinstance(part, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
+            inside = _loads([part]) - _loads([part.generators[0].iter])
+            for one in part.generators:
+                name = one.target.id if isinstance(one.target, ast.Name) else ""
+                if name and inside[name] == _loads(body)[name]:
+                    yield name, one.iter
+
+
+def _own(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Every part of a text but those of functions and classes within it."""
+    for part in body:
+        yield part
+        if not isinstance(part, SCOPES):
+            yield from _own(ast.iter_child_nodes(part))
+
+
+def _loads(body: Iterable[ast.AST]) -> Counter[str]:
+    parts = (part for one in body for part in ast.walk(one))
+    return Counter(part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load))

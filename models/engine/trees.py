@@ -63,7 +63,7 @@ class Trees:
 
     def new_node(self, place: int, values: int) -> int:
         """A node that asks for a place which has had so many values."""
-        room = min(256, max(16, 2 << (values - 1).bit_length()))
+        room = min(256, max(8, 1 << (values - 1).bit_length()))
         node = self.tree.extend(2 + room)
         self.tree.array[node], self.tree.array[node + 1] = place, room
         self.places[node] = place

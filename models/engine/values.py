@@ -25,11 +25,13 @@ class Values:
     def __init__(self, model: Model, renamings: Sequence[Renaming], salt: int, closed: bool) -> None:
         self.model, self.renamings, self.salt, self.closed = model, renamings, salt, closed
         self.known: list[list[Any]] = [[] for _ in model.slots]
+        self.words: list[list[list[int]]] = [[] for _ in model.slots]
+        """The random words of a value, one for each renaming, as Python reads them."""
         self._ids: list[dict[Any, int]] = [{} for _ in model.slots]
         self._room: Array = np.full(len(model.slots), 8, np.int64)
         self.offset: Array = np.concatenate(([0], np.cumsum(self._room)))[:-1]
         self.random: Array = np.zeros((8 * len(model.slots), len(renamings)), np.uint64)
-        """The random words of a value, one for each renaming."""
+        """The same as the kernel reads them."""
         self.renamed: Array = np.zeros((8 * len(model.slots), len(renamings)), np.int32)
         """The number of the renamed value at the renamed place; only where rows are compared (`closed`)."""
         self.first: Array = np.full((8 * len(model.slots), 2), -1, np.int32)
@@ -49,7 +51,8 @@ class Values:
             self.outgrown |= number > self.packing[place, 2]
             if number >= self._room[place]:
                 self._make_room(place)
-            self.random[self.at(place, number)] = self._words(place, value)
+            self.words[place].append(self._words(place, value))
+            self.random[self.at(place, number)] = self.words[place][number]
             if self.closed:
                 others = [self.intern(r.places[place], r.value(value)) for r in self.renamings]
                 self.renamed[self.at(place, number)] = others
@@ -59,12 +62,11 @@ class Values:
         """Where a value stands in the flat tables."""
         return int(self.offset[place]) + number
 
-    def _words(self, place: int, value: Any) -> Array:
+    def _words(self, place: int, value: Any) -> list[int]:
         """Random words that depend on nothing but names and content, so that all runs agree on them."""
         key = self.salt.to_bytes(8, "little")
         spelt = [encode((self.model.slots[r.places[place]].name, r.value(value))) for r in self.renamings]
-        words = [int.from_bytes(blake2b(text, digest_size=8, key=key).digest(), "little") for text in spelt]
-        return np.array(words, np.uint64)
+        return [int.from_bytes(blake2b(text, digest_size=8, key=key).digest(), "little") for text in spelt]
 
     def _make_room(self, place: int) -> None:
         """Lay the flat tables out anew, with twice the room for one place."""

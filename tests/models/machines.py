@@ -196,7 +196,7 @@ class Written:
         self.declare_machine()
         self.declare_start()
         self.declare_helper()
-        for _ in range(3 + self.below(3) + 2 * self.manner.reducible):
+        for _ in range(4 + self.below(3)):
             self.declare_action()
         if self.padding:
             self.declare_padding()
