@@ -90,29 +90,35 @@ class Frontier:
 
     def __init__(self, blocks: Iterable[Block] = ()) -> None:
         self.blocks: deque[Block | Stored] = deque(blocks)
+        self.rows = sum(map(len, self.blocks))
+        self.nbytes = sum(block.nbytes for block in self.blocks if isinstance(block, Block))
 
     def __len__(self) -> int:
-        return sum(map(len, self.blocks))
-
-    @property
-    def nbytes(self) -> int:
-        return sum(b.nbytes for b in self.blocks if isinstance(b, Block))
+        return self.rows
 
     def append(self, block: Block) -> None:
         self.blocks.append(block)
+        self.rows += len(block)
+        self.nbytes += block.nbytes
 
     def take(self, most: int, packing: Array) -> Block:
         """The next rows, so many if there are as many."""
         taken: list[Block] = []
         size = 0
         while self.blocks and size < most:
-            block = self.blocks.popleft()
-            block = (block.load() if isinstance(block, Stored) else block).packed(packing)
+            next_one = self.blocks.popleft()
+            stored = isinstance(next_one, Stored)
+            block = next_one.load() if isinstance(next_one, Stored) else next_one
+            self.nbytes -= 0 if stored else block.nbytes
+            block = block.packed(packing)
             if size + len(block) > most:
-                self.blocks.appendleft(block.part(slice(most - size, None)))
+                later = block.part(slice(most - size, None))
+                self.blocks.appendleft(later)
+                self.nbytes += later.nbytes
                 block = block.part(slice(0, most - size))
             taken.append(block)
             size += len(block)
+        self.rows -= size
         return joined(taken)
 
     def spill(self, folder: Path) -> int:
@@ -125,6 +131,7 @@ class Frontier:
                 write_block(path, block)
                 self.blocks[place] = Stored(path, len(block))
                 freed += block.nbytes
+        self.nbytes -= freed
         return freed
 
 
@@ -142,14 +149,11 @@ class Parents:
     def __init__(self) -> None:
         self.pieces: list[Array] = []
         self.bases: list[int] = []
-        self.count = self.on_disk = 0
+        self.count = self.on_disk = self.nbytes = 0
         self.file: Path | None = None
 
-    @property
-    def nbytes(self) -> int:
-        return sum(piece.nbytes for piece in self.pieces)
-
     def append(self, piece: Array) -> None:
+        self.nbytes += int(piece.nbytes)
         self.bases.append(self.count)
         self.pieces.append(piece)
         self.count += len(piece)
@@ -172,5 +176,5 @@ class Parents:
             out.seek(8 * self.on_disk)
             for piece in self.pieces:
                 out.write(piece.tobytes())
-        self.on_disk, self.pieces, self.bases = self.count, [], []
+        self.on_disk, self.pieces, self.bases, self.nbytes = self.count, [], [], 0
         return freed

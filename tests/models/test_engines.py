@@ -5,17 +5,19 @@ The reference engine is the oracle. What a reduction changes on purpose (counts,
 with what is true of all reachable states.
 """
 
-from collections.abc import Iterator
-from pathlib import Path
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, note, settings
+from hypothesis import HealthCheck, assume, given, note, settings
 from hypothesis import strategies as st
 
 from models.engine import fast, liveness
 from models.engine.mutants import mutants_of
-from models.engine.result import Limits
+from models.engine.result import Limits, Result
 from models.engine.values import Values
 from models.verdict import Verdict
 from models.worlds import all_worlds
@@ -28,6 +30,7 @@ from tests.models.agreement import (
     checked,
     compared,
     explored,
+    figures_of,
     orbits,
     reduced_agrees,
     reference_search,
@@ -72,16 +75,167 @@ def ways_to_run() -> st.SearchStrategy[dict[str, Any]]:
     )
 
 
-@many(1500)
-@given(machines.worlds(PLAIN), ways_to_run(), ways_to_run())
+@many(1200)
+@given(machines.worlds(PLAIN), ways_to_run(), st.sampled_from((1, 2, 3)))
 def test_the_fast_engine_sees_what_the_reference_engine_sees(
-    world: World, one: dict[str, Any], other: dict[str, Any]
+    world: World, how: dict[str, Any], threads: int
 ) -> None:
     note(text_of(world))
     search = reference_search(world, SMALL)
-    found = [explored(world, SMALL, **how) for how in (one, other)]
 
-    for result in found:
+    found = explored(world, SMALL, **how)
+    again = explored(world, SMALL, **{**how, "threads": threads})
+
+    for result in (found, again):
         assert list(compared(search.result, result)) == []
         assert list(checked(search.model, result)) == []
+    assert (found.breaches, found.witnesses) == (again.breaches, again.witnesses)
     forget(world)
+
+
+@many(300)
+@given(machines.worlds(ALIKE), ways_to_run())
+def test_with_symmetry_every_orbit_is_seen_once(world: World, how: dict[str, Any]) -> None:
+    note(text_of(world))
+    search = reference_search(world, SMALL)
+    assume(not search.result.cut)
+
+    found = explored(world, SMALL, **how, symmetry=True)
+
+    assert found.states == orbits(search.model, search.parents)
+    assert found.depth == search.result.depth
+    assert list(same_answers(search.result, found)) == []
+    assert list(checked(search.model, found)) == []
+    forget(world)
+
+
+@many(150)
+@given(machines.worlds(PLAIN), ways_to_run())
+def test_names_that_are_not_interchangeable_are_a_misuse_or_make_no_difference(
+    world: World, how: dict[str, Any]
+) -> None:
+    note(text_of(world))
+    clients = sys.modules[world.machines[0].__module__].CLIENTS
+    assume(world.bounds.get("clients", 0) > 1)
+    declared = replace(world, interchangeable=(clients,))
+    search = reference_search(declared, SMALL)
+    assume(not search.result.cut)
+
+    try:
+        found = explored(declared, SMALL, **how, symmetry=True)
+    except Misuse:
+        return
+    finally:
+        forget(world)
+
+    assert found.states == orbits(search.model, search.parents)
+    assert list(same_answers(search.result, found)) == []
+
+
+def same_answers(expected: Result, found: Result) -> Iterator[str]:
+    """What no symmetry changes: the verdict, what is breached and reached, and how far away that is."""
+    wanted, there = figures_of(expected), figures_of(found)
+    for what in ("verdict", "breaches", "witnesses"):
+        if wanted[what] != there[what]:
+            yield f"{what} {there[what]}, not {wanted[what]}"
+
+
+REDUCTIONS: tuple[dict[str, bool], ...] = (
+    {"partial_order": True},
+    {"slicing": True},
+    {"partial_order": True, "slicing": True},
+)
+
+
+@many(250)
+@given(machines.worlds(REDUCIBLE), ways_to_run())
+def test_what_is_reduced_answers_each_question_as_before(world: World, how: dict[str, Any]) -> None:
+    answers_each_question(world, how, REDUCTIONS)
+
+
+@many(150)
+@given(machines.worlds(BOTH), ways_to_run())
+def test_reductions_can_be_combined_with_symmetry(world: World, how: dict[str, Any]) -> None:
+    answers_each_question(world, how, tuple({**some, "symmetry": True} for some in REDUCTIONS))
+
+
+def answers_each_question(world: World, how: dict[str, Any], reductions: tuple[dict[str, bool], ...]) -> None:
+    """Each property by itself, deadlocks by themselves, and all of them together."""
+    note(text_of(world))
+    whole = Model(world)
+    graph = liveness.graph_of(whole, SMALL.states)
+    assume(graph.states <= (SMALL.states or 0))
+    single = [alone(world, one) for one in (None, *whole.properties) if one is None or one.sort is not Sort.FINAL]
+
+    for asked in (*single, world):
+        model = Model(asked)
+        truth = truth_of(model, graph)
+        for some in reductions:
+            found = explored(asked, **how, **some)
+            assert list(reduced_agrees(truth, found)) == [], (some, [p.name for p in model.properties])
+            assert list(checked(model, found)) == []
+    forget(world)
+
+
+@many(300)
+@given(machines.worlds(PROMISES), ways_to_run())
+def test_promises_are_kept_or_broken_as_on_the_plain_graph(world: World, how: dict[str, Any]) -> None:
+    note(text_of(world))
+    assume(not reference_search(world, SMALL).result.cut)
+
+    found = explored(world, **how)
+
+    assert (found.verdict, {breach.property for breach in found.breaches}) == with_promises(world)
+    assert list(checked(Model(world), found)) == []
+    forget(world)
+
+
+@many(100)
+@given(machines.worlds(PROMISES), ways_to_run())
+def test_a_promise_is_not_decided_where_the_search_was_cut_off(world: World, how: dict[str, Any]) -> None:
+    note(text_of(world))
+    limits = Limits(depth=2)
+    search = reference_search(world, limits)
+
+    found = explored(world, limits, **how)
+
+    if search.result.breaches:
+        assert found.verdict is Verdict.VIOLATED
+    elif search.result.cut:
+        assert found.verdict in (Verdict.UNKNOWN, Verdict.VIOLATED)
+        assert found.cut
+    forget(world)
+
+
+@many(150)
+@given(machines.worlds(PLAIN), ways_to_run())
+def test_exact_mode_leaves_nothing_to_chance(world: World, how: dict[str, Any]) -> None:
+    """With fingerprints of four bits nearly all states collide, and all are still told apart."""
+    note(text_of(world))
+    search = reference_search(world, SMALL)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Values, "_words", poor(Values._words))
+        found = explored(world, SMALL, **{**how, "exact": True})
+
+    assert list(compared(search.result, found)) == []
+    forget(world)
+
+
+@many(100)
+@given(machines.worlds(ALIKE), ways_to_run())
+def test_exact_mode_leaves_nothing_to_chance_with_symmetry_either(world: World, how: dict[str, Any]) -> None:
+    note(text_of(world))
+    search = reference_search(world, SMALL)
+    assume(not search.result.cut)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Values, "_words", poor(Values._words))
+        found = explored(world, **{**how, "exact": True}, symmetry=True)
+
+    assert found.states == orbits(search.model, search.parents)
+    assert list(same_answers(search.result, found)) == []
+    forget(world)
+
+
+def poor(words: Callable[..., Any]) -> Callable[..., Any]:
+    """Random words with only four random bits."""
+    return lambda *arguments: words(*arguments) & np.uint64(0xF)
