@@ -20,10 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from models.engine import checkpoint, kernel
+from models.engine import checkpoint, kernel, orbit
 from models.engine.frontier import Block, Frontier, Parents
-from models.engine.kernel import EDGE, EXPAND, FAILED, HITS, LOOK, MISSES, REST, STUCK, Array
+from models.engine.kernel import EDGE, EXPAND, FAILED, HITS, LOOK, MISSES, REST, STUCK
 from models.engine.learn import STAY, Knowledge
+from models.engine.program import Array, Program
 from models.engine.result import (
     DEADLOCK,
     FAILURE,
@@ -39,6 +40,7 @@ from models.engine.result import (
     replay,
     stop_here,
 )
+from models.engine.symmetry import TooManyNames
 from models.engine.visited import OWNERS, Fingerprints, Rows
 from spec.machine import Sort
 from spec.world import Alternative, Model, World
@@ -86,7 +88,12 @@ def explore(
     world: World, limits: Limits = _UNLIMITED, tell: Tell | None = None, options: Options = _DEFAULT
 ) -> Result:
     """Visit every state of a world, and say what was found."""
-    return Search(Model(world), limits, tell, options).run()
+    try:
+        return Search(Model(world), limits, tell, options).run()
+    except TooManyNames as names:
+        result = Search(Model(world), limits, tell, replace(options, symmetry=False)).run()
+        result.notes.append(f"symmetry is left out: {names}")
+        return result
 
 
 class Search:
@@ -121,6 +128,8 @@ class Search:
         """A reduction that would not be sound here, or has nothing to work on, is left out with a word."""
         if self.promises:
             self.result.notes.append(f"{reduction} is left out: it does not preserve leads_to")
+        elif reduction == "symmetry" and self.options.exact:
+            self.result.notes.append("symmetry is left out: exact mode compares states, not orbits")
         elif reduction == "partial-order reduction" and any(
             c.of.sort is Sort.STEP for c in self.model.checks
         ):
@@ -187,10 +196,11 @@ class Search:
             for state in self.model.initial
         ]
         self.pack_again()
-        prints = np.array([k.values.prints(row) for row in ids], np.uint64)
-        chosen = sorted(np.unique(prints.min(axis=1), return_index=True)[1].tolist())
+        rows = np.array([k.values.pack(row) for row in ids], np.uint64)
+        prints = self.fingerprints(rows)
+        chosen = sorted(np.unique(prints, return_index=True)[1].tolist())
         block = Block(
-            np.array([k.values.pack(ids[i]) for i in chosen], np.uint64),
+            np.ascontiguousarray(rows[chosen]),
             np.ascontiguousarray(prints[chosen]),
             np.full(len(chosen), k.everything(), np.uint64),
             np.arange(len(chosen), dtype=np.uint32),
@@ -198,7 +208,7 @@ class Search:
         )
         program, nothing = k.program(), np.zeros(len(chosen), np.uint8)
         bucket = self.workers[0]
-        for number, mark in enumerate(block.prints.min(axis=1).tolist()):
+        for number, mark in enumerate(block.prints.tolist()):
             owner = mark % OWNERS
             bucket.counts[owner] = 1
             bucket.candidates[owner, 0] = mark, number << 32 | STAY
@@ -208,6 +218,13 @@ class Search:
             self.visited.store(block.rows[number : number + 1], k.values.packing)
         self.remember(np.array([[i, 0] for i in chosen], np.uint32))
         return Frontier([block])
+
+    def fingerprints(self, rows: Array) -> Array:
+        """The fingerprints of packed rows."""
+        prints: Array = np.empty(len(rows), np.uint64)
+        w = self.workers[0]
+        kernel.fingerprints(self.knowledge.program(), rows, w.values, w.ranking, prints)
+        return prints
 
     def remember(self, parents: Array) -> None:
         """Where new states came from; they are numbered in this order."""
@@ -251,7 +268,7 @@ class Search:
             rest = rest.packed(k.values.packing)
         return rest
 
-    def expand(self, program: kernel.Program, chunk: Block, mode: int) -> None:
+    def expand(self, program: Program, chunk: Block, mode: int) -> None:
         """Every thread expands its part of a chunk; a small one is not worth the trouble."""
         self.small, many = len(chunk) < SMALL, self.threads
         cuts = [
@@ -261,7 +278,7 @@ class Search:
         parts = list(zip(self.workers, cuts, cuts[1:], strict=False))
         self.each(lambda part: part[0].expand(program, chunk, *part[1:], mode), parts)
 
-    def insert(self, program: kernel.Program, chunk: Block) -> Array:
+    def insert(self, program: Program, chunk: Block) -> Array:
         """
         Let every owner insert what it was sent, and make rows of what is new.
 
@@ -290,7 +307,7 @@ class Search:
             at = np.concatenate(([0], np.cumsum(fresh.T.ravel())))[:-1].reshape(OWNERS, -1).T.copy()
             block = Block(
                 np.empty((total, chunk.rows.shape[1]), np.uint64),
-                np.empty((total, chunk.prints.shape[1]), np.uint64),
+                np.empty(total, np.uint64),
                 np.empty(total, np.uint64),
                 np.arange(first, first + total, dtype=np.uint32),
                 chunk.packing,
@@ -299,7 +316,7 @@ class Search:
 
             def make(owners: range) -> None:
                 for w, begin in zip(self.workers, at, strict=True):
-                    source = (chunk.rows, chunk.prints, chunk.ids, w.candidates, w.fresh, begin)
+                    source = (chunk.rows, chunk.ids, w.candidates, w.fresh, begin)
                     made = (block.rows, block.prints, block.todo, parents)
                     kernel.materialise(program, *source, owners.start, owners.stop, *made)
 
@@ -469,6 +486,8 @@ class Worker:
         self.values: Array = np.empty(2 * places, np.int64)
         self.leaves: Array = np.empty(instances + 1, np.int64)
         self.scratch: Array = np.zeros((4, instances + 1), np.int64)
+        members = len(search.knowledge.symmetry.names) if search.knowledge.symmetry else 0
+        self.ranking: Array = np.zeros((orbit.ROWS, members), np.uint64)
 
     def make_room(self, room: int) -> None:
         """Make sure that a bucket can hold so many."""
@@ -477,13 +496,13 @@ class Worker:
             more: Array = np.empty((OWNERS, short, 2), np.uint64)
             self.candidates = np.concatenate((self.candidates, more), axis=1)
 
-    def expand(self, program: kernel.Program, chunk: Block, begin: int, end: int, mode: int) -> None:
+    def expand(self, program: Program, chunk: Block, begin: int, end: int, mode: int) -> None:
         """Expand some rows of a chunk; a bucket that runs full is made larger."""
         for cleared in (self.counts, self.seen, self.fired, self.totals, self.fresh, self.reduced):
             cleared[:] = 0
         source = (chunk.rows, chunk.prints, chunk.todo)
         found = (self.counts, self.recent, self.misses, self.hits, self.seen, self.fired, self.totals)
-        scratch = (self.reduced, self.values, self.leaves, self.scratch)
+        scratch = (self.reduced, self.values, self.leaves, self.scratch, self.ranking)
         while True:
             begin = kernel.expand(program, *source, begin, end, mode, self.candidates, *found, *scratch)
             if begin == end:

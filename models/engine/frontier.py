@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from models.engine import kernel
-from models.engine.kernel import Array
+from models.engine.program import Array
 
 _BY_ROW = ("rows", "prints", "todo", "ids")
 

@@ -8,17 +8,16 @@ its row is handed back to Python.
 
 The fingerprint of a state is the exclusive-or over all places of a random word for (place, value). So a
 successor's fingerprint needs only the places that were written, and two given states collide with
-probability 2**-64, whatever they look like. With symmetry there is one such word per renaming, and the
-smallest of the fingerprints under all renamings stands for the whole orbit.
+probability 2**-64, whatever they look like. With symmetry, see `orbit`.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from models.engine.compiled import compiled, inlined, lowest, prefetch
-
-Array = np.ndarray[Any, Any]
+from models.engine.orbit import orbit_print
+from models.engine.program import LOW, U0, U1, U16, U32, Array, Program
 
 FALSE, TRUE = 1, 2
 """The leaves of a predicate."""
@@ -43,64 +42,6 @@ OUTSIDE = 2
 
 AHEAD = 24
 """How many candidates ahead the slots of the visited set are asked for."""
-
-U0, U1, U16, U32 = np.uint64(0), np.uint64(1), np.uint64(16), np.uint64(32)
-LOW = np.uint64(0xFFFFFFFF)
-
-
-class Program(NamedTuple):
-    """Everything that was learned, as arrays."""
-
-    offset: Array
-    """By place: where its values begin in the tables over all (place, value)."""
-    random: Array
-    """By (place, value), then renaming: the word that stands for it in fingerprints."""
-    first: Array
-    """By (place, value): which actions look at this place first and are not disabled by it, from and to."""
-    go_on: Array
-    """For each of these, the node or leaf (negative) to go on with."""
-    roots: Array
-    """The places that some action looks at first."""
-    tree: Array
-    """
-    At each node the place that it asks for, for how many value ids it has a child right here, and these: a
-    node, a leaf (negative), or 0 if nothing is known.
-    """
-    hash_key: Array
-    hash_child: Array
-    """Children for the other value ids, by node << 32 | value."""
-    leaf: Array
-    """By leaf: its alternatives, from and to, and its instance."""
-    way: Array
-    """By alternative: its writes, from and to, its move, and its kind."""
-    change: Array
-    """By alternative, then renaming: what it does to a fingerprint, if it has read all that it writes."""
-    write: Array
-    """Place and value id."""
-    watch: Array
-    """By place: which state predicates may change when it is written, a bit each."""
-    predicate: Array
-    """The roots of the state predicates that are still of interest, 0 for the others."""
-    looked_at: Array
-    """The places that some state predicate looks at first."""
-    false_by: Array
-    """By (place, value): which state predicates look at this place first and are false by it, a bit each."""
-    step: Array
-    final: Array
-    within: Array
-    """Roots of step predicates, of final predicates, of `within`; empty where there is no such question."""
-    packing: Array
-    """By place: word, shift, mask."""
-    renamed_place: Array
-    """By renaming and place: where it goes."""
-    renamed_value: Array
-    """By (place, value), then renaming: the number of the renamed value; only where rows are compared."""
-    bring: Array
-    """By leaf: the instances that a reduced set with this one must contain, a bit each; empty without it."""
-    hidden: Array
-    """By leaf: whether no property could notice what it does."""
-    blocked: Array
-    """By instance: the same for an action that is disabled by the first place that it reads."""
 
 
 @inlined
@@ -337,6 +278,17 @@ def _reduced_set(
     return smallest if smallest < n else 0
 
 
+@inlined
+def _orbit_after(p: Program, way: int, values: Array, ranking: Array) -> Any:
+    """The fingerprint of the orbit to which an alternative leads."""
+    size = len(p.packing)
+    for place in range(size):
+        values[size + place] = values[place]
+    for w in range(p.way[way, 0], p.way[way, 1]):
+        values[size + p.write[w, 0]] = p.write[w, 1]
+    return orbit_print(p, values, size, ranking)
+
+
 @compiled
 def expand(  # noqa: PLR0915 (one loop; a call inside it would cost more than the work)
     p: Program,
@@ -358,6 +310,7 @@ def expand(  # noqa: PLR0915 (one loop; a call inside it would cost more than th
     values: Array,
     leaves: Array,
     scratch: Array,
+    ranking: Array,
 ) -> int:
     """
     Check rows and let everything happen in them; candidates go to the owners of their fingerprints.
@@ -367,7 +320,7 @@ def expand(  # noqa: PLR0915 (one loop; a call inside it would cost more than th
     """
     current, chosen, best, queue = scratch[0], scratch[1], scratch[2], scratch[3]
     owners, remembered = np.uint64(len(counts) - 1), np.uint64(len(recent) - 1)
-    renamings = prints.shape[1]
+    symmetric = len(p.group) > 0
     room = candidates.shape[1]
     fullest = 0
     for owner in range(len(counts)):
@@ -430,23 +383,18 @@ def expand(  # noqa: PLR0915 (one loop; a call inside it would cost more than th
                     if kind == FAILS:
                         _note(hits, seen, totals, FAILED, row, way)
                     continue
-                least = ~U0
-                for g in range(renamings):
-                    found = prints[row, g] ^ p.change[way * renamings + g]
-                    if kind == UNSEEN:
-                        for w in range(p.way[way, 0], p.way[way, 1]):
-                            place = p.write[w, 0]
-                            base = p.offset[place]
-                            found ^= p.random[(base + values[place]) * renamings + g]
-                            found ^= p.random[(base + p.write[w, 1]) * renamings + g]
-                    least = min(least, found)
+                found = _orbit_after(p, way, values, ranking) if symmetric else prints[row] ^ p.change[way]
+                if kind == UNSEEN and not symmetric:
+                    for w in range(p.way[way, 0], p.way[way, 1]):
+                        base = p.offset[p.write[w, 0]]
+                        found ^= p.random[base + values[p.write[w, 0]]] ^ p.random[base + p.write[w, 1]]
                 if filtered:
-                    if recent[(least >> U16) & remembered] == least:
+                    if recent[(found >> U16) & remembered] == found:
                         continue
-                    recent[(least >> U16) & remembered] = least
-                owner = least & owners
+                    recent[(found >> U16) & remembered] = found
+                owner = found & owners
                 at = counts[owner]
-                candidates[owner, at, 0] = least
+                candidates[owner, at, 0] = found
                 candidates[owner, at, 1] = (np.uint64(row) << U32) | np.uint64(way)
                 counts[owner] = at + 1
                 fullest = max(fullest, at + 1)
@@ -502,26 +450,12 @@ def insert_all(
 
 
 @inlined
-def same_state(p: Program, row: Array, stored: Array, values: Array, other: Array) -> bool:
-    """Whether two rows are one state, or one orbit if there are renamings."""
-    renamings = len(p.renamed_place)
-    if renamings == 1:
-        for word in range(len(row)):  # noqa: SIM110 (compiled)
-            if row[word] != stored[word]:
-                return False
-        return True
-    unpack(p, row, values)
-    unpack(p, stored, other)
-    for g in range(renamings):
-        same = True
-        for place in range(len(p.packing)):
-            renamed = p.renamed_value[(p.offset[place] + values[place]) * renamings + g]
-            if other[p.renamed_place[g, place]] != renamed:
-                same = False
-                break
-        if same:
-            return True
-    return False
+def same_row(row: Array, stored: Array) -> bool:
+    """Whether two rows are one state."""
+    for word in range(len(row)):  # noqa: SIM110 (compiled)
+        if row[word] != stored[word]:
+            return False
+    return True
 
 
 @compiled
@@ -536,7 +470,6 @@ def insert_exactly(
     slots: Array,
     progressed: Array,
     made: Array,
-    values: Array,
 ) -> int:
     """
     Add candidates to a table, and compare the whole states wherever fingerprints are equal.
@@ -564,11 +497,11 @@ def insert_exactly(
             if table[slot] == mark:
                 number = numbers[slot]
                 if number >= 0:
-                    found = same_state(p, made[0], store[number], values[0], values[1])
+                    found = same_row(made[0], store[number])
                 else:
                     what = candidates[-1 - number, 1]
                     successor(p, rows[np.int64(what >> U32)], np.int64(what & LOW), made[1])
-                    found = same_state(p, made[0], made[1], values[0], values[1])
+                    found = same_row(made[0], made[1])
                 if found:
                     break
             slot += U1
@@ -592,16 +525,17 @@ def find(table: Array, numbers: Array, candidates: Array, count: int, found: Arr
 
 
 @compiled
-def fingerprints(p: Program, rows: Array, values: Array, prints: Array) -> None:
-    """The fingerprints of rows, from their values."""
-    renamings = prints.shape[1]
+def fingerprints(p: Program, rows: Array, values: Array, ranking: Array, prints: Array) -> None:
+    """The fingerprints of rows, from their values; of their orbits if there is symmetry."""
     for i in range(len(rows)):
         unpack(p, rows[i], values)
-        for g in range(renamings):
-            found = U0
-            for place in range(len(p.packing)):
-                found ^= p.random[(p.offset[place] + values[place]) * renamings + g]
-            prints[i, g] = found
+        if len(p.group) > 0:
+            prints[i] = orbit_print(p, values, 0, ranking)
+            continue
+        found = U0
+        for place in range(len(p.packing)):
+            found ^= p.random[p.offset[place] + values[place]]
+        prints[i] = found
 
 
 @compiled
@@ -638,7 +572,6 @@ def move_table(old: Array, new: Array) -> None:
 def materialise(
     p: Program,
     rows: Array,
-    prints: Array,
     ids: Array,
     candidates: Array,
     fresh: Array,
@@ -651,26 +584,16 @@ def materialise(
     parents: Array,
 ) -> None:
     """Make the rows of the new candidates of some owners, with fingerprints and where they came from."""
-    renamings = prints.shape[1]
     for owner in range(first, last):
         for c in range(fresh[owner]):
             what = candidates[owner, c, 1]
             source, way = np.int64(what >> U32), np.int64(what & LOW)
             to = at[owner] + c
             successor(p, rows[source], way, new_rows[to])
+            new_prints[to] = candidates[owner, c, 0]
             watch = U0
-            for g in range(renamings):
-                new_prints[to, g] = prints[source, g] ^ p.change[way * renamings + g]
             for w in range(p.way[way, 0], p.way[way, 1]):
-                place, value = p.write[w, 0], p.write[w, 1]
-                watch |= p.watch[place]
-                if p.way[way, 3] != UNSEEN:
-                    continue
-                word = rows[source, p.packing[place, 0]]
-                old = np.int64((word >> np.uint64(p.packing[place, 1])) & np.uint64(p.packing[place, 2]))
-                for g in range(renamings):
-                    new_prints[to, g] ^= p.random[(p.offset[place] + old) * renamings + g]
-                    new_prints[to, g] ^= p.random[(p.offset[place] + value) * renamings + g]
+                watch |= p.watch[p.write[w, 0]]
             todo[to] = watch
             parents[to, 0] = ids[source]
             parents[to, 1] = p.way[way, 2]

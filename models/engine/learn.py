@@ -14,15 +14,16 @@ from typing import Any
 import numpy as np
 
 from models.engine import kernel
-from models.engine.kernel import FAILS, FALSE, NO_WRITES, SEEN, TRUE, UNSEEN, Array, Program
+from models.engine.kernel import FAILS, FALSE, NO_WRITES, SEEN, TRUE, UNSEEN
+from models.engine.program import Array, Program
 from models.engine.reduction import Dependence
 from models.engine.slicing import slice_of
-from models.engine.symmetry import Renaming, renamings
+from models.engine.symmetry import Renaming, Symmetry
 from models.engine.trees import Growing, Trees
 from models.engine.values import Values
 from spec.immutable import Misuse
 from spec.machine import Action, Property, Sort
-from spec.world import Alternative, Instance, Model, State
+from spec.world import Alternative, Evaluation, Instance, Model, State
 
 WAYS = 1 << 12
 """How many alternatives one action may have in one state."""
@@ -51,14 +52,17 @@ class Knowledge:
         salt: int = 0,
     ) -> None:
         self.model, self.exact = model, exact
-        self.renamings = renamings(model) if symmetry else (Renaming.identity(model),)
+        self.symmetry = Symmetry(model) if symmetry else None
+        self.renamings = self.symmetry.tried if self.symmetry else ()
         self.partial_order = Dependence(model) if partial_order else None
         self.slice = slice_of(model) if slicing else None
-        self.values = Values(model, self.renamings, salt, closed=exact)
+        self.values = Values(model, self.symmetry, salt)
         self.trees = Trees()
         self.evaluations = 0
         self.contexts: dict[str, int] = {}
         self._told: Program | None = None
+        bounds = self.symmetry.bounds() if self.symmetry else []
+        self._groups: Array = np.array(bounds, np.int32).reshape(-1, 2)
         self._name_everything()
         self._make_leaves()
         self._begin()
@@ -87,7 +91,7 @@ class Knowledge:
         """Leaves, alternatives and writes, with the two leaves of predicates and the alternative to stay."""
         words = self.partial_order.words if self.partial_order else 1
         self._leaf, self._way, self._write = Growing(3), Growing(4), Growing(2)
-        self._changes = Growing(len(self.renamings), dtype=np.uint64)
+        self._changes = Growing(dtype=np.uint64)
         self._go_on, self._go_on_instance = Growing(), Growing()
         self._bring, self._hidden = Growing(words, dtype=np.uint64), Growing(dtype=np.uint8)
         self._blocked: Array = np.zeros((len(self.instances), words), np.uint64)
@@ -152,7 +156,7 @@ class Knowledge:
             hash_child=trees.hash_child,
             leaf=self._leaf.array,
             way=self._way.array,
-            change=self._changes.array.ravel(),
+            change=self._changes.array,
             write=self._write.array,
             watch=self.watch,
             predicate=np.where(self.idle, 0, self._look_roots).astype(np.int32),
@@ -162,8 +166,11 @@ class Knowledge:
             final=self._final_roots,
             within=self._within_roots,
             packing=values.packing,
-            renamed_place=np.array([r.places for r in self.renamings], np.int32),
-            renamed_value=values.renamed.ravel(),
+            group=self._groups,
+            orbit=values.orbit,
+            mention=values.mention.array,
+            sign=values.sign.array,
+            orbit_word=values.orbit_word.array,
             bring=self._bring.array if self.partial_order else self._bring.array[:0],
             hidden=self._hidden.array,
             blocked=self._blocked,
@@ -181,6 +188,8 @@ class Knowledge:
             (told.write, self._write.array),
             (told.go_on, self._go_on.array),
             (told.packing, self.values.packing),
+            (told.mention, self.values.mention.array),
+            (told.orbit_word, self.values.orbit_word.array),
         )
         return any(one is not other for one, other in now)
 
@@ -198,11 +207,15 @@ class Knowledge:
     def notes(self) -> list[str]:
         """What a reader of the verdict should know."""
         said = []
-        if len(self.renamings) > 1:
+        if self.symmetry:
             names = ", ".join(domain.bound for domain in self.model.world.interchangeable)
-            said.append(
-                f"symmetry: {len(self.renamings)} renamings of {names}; states are counted once for all"
+            many = f"{self.symmetry.order:,} renamings of {names}"
+            told = (
+                ""
+                if len(self.renamings) + 1 == self.symmetry.order
+                else f", {len(self.renamings)} of them tried"
             )
+            said.append(f"symmetry: {many}{told}; states are counted once for all")
         if self.partial_order:
             said.append("partial-order reduction: traces need not be shortest")
         if self.slice is not None:
@@ -323,18 +336,17 @@ class Knowledge:
             return
         may = self.partial_order.prints[number]
         told = may.reads.union(ANYWHERE if len(reads) == 1 else ())
-        if len(self.renamings) == 1 and not (told.issuperset(reads) and may.writes.issuperset(writes)):
+        if not self.renamings and not (told.issuperset(reads) and may.writes.issuperset(writes)):
             raise AssertionError(f"{self.instances[number].label} does more than its text says")
         self._bring.append(self.partial_order.brought(reads, writes))
         fails = any(way.failure for way in ways)
         self._hidden.append(not fails and self.partial_order.hidden(writes))
 
-    def _change(self, effect: Sequence[tuple[int, int]], ids: Sequence[int]) -> list[int]:
-        """What an effect does to the fingerprints of a row, under each renaming."""
-        change = [0] * len(self.renamings)
+    def _change(self, effect: Sequence[tuple[int, int]], ids: Sequence[int]) -> int:
+        """What an effect does to the fingerprint of a row."""
+        change = 0
         for place, value in effect:
-            old, new = self.values.words[place][ids[place]], self.values.words[place][value]
-            change = [c ^ a ^ b for c, a, b in zip(change, old, new, strict=True)]
+            change ^= self.values.words[place][ids[place]] ^ self.values.words[place][value]
         return change
 
     def _learn_rest(self, state: State, ids: Sequence[int]) -> None:
@@ -372,22 +384,27 @@ class Knowledge:
     def _run(self, instance: Instance[Action], state: State) -> tuple[Sequence[int], Sequence[Alternative]]:
         told = self.model.run(instance, state, twice=self._count(instance))
         reads = dict.fromkeys(told.reads or ANYWHERE)
-        for r in self.renamings[1:]:
-            other = self._other(instance, r)
-            seen = self.model.run(other, r.state(state))
+        for r in self.renamings:
+            other, mirrored = self._other(instance, r), r.state(state)
+            seen = self.model.run(other, mirrored)
             reads.update(dict.fromkeys(map(r.back, seen.reads)))
-            here = Counter((r.state(self.model.after(state, way)), bool(way.failure)) for way in told.result)
-            there = Counter((self.model.after(r.state(state), way), bool(way.failure)) for way in seen.result)
-            if here != there:
+            here = Counter((r.effects(way.writes), bool(way.failure)) for way in told.result)
+            there = Counter((frozenset(way.writes), bool(way.failure)) for way in seen.result)
+            if here != there and self._ends(told, state, r) != self._ends(seen, mirrored):
                 raise Misuse(self._differs(instance, other, r))
         return tuple(reads), told.result
+
+    def _ends(self, told: Evaluation, state: State, r: Renaming | None = None) -> Counter[tuple[State, bool]]:
+        """Where alternatives lead, renamed if there is a renaming."""
+        ends = [(self.model.after(state, way), bool(way.failure)) for way in told.result]
+        return Counter((r.state(end), failed) if r else (end, failed) for end, failed in ends)
 
     def _look(
         self, check: Instance[Property], state: State, after: State | None = None
     ) -> tuple[Sequence[int], bool]:
         told = self.model.look(check, state, after, twice=self._count(check))
         reads = dict.fromkeys(told.reads or ANYWHERE)
-        for r in self.renamings[1:]:
+        for r in self.renamings:
             other = self._other(check, r)
             seen = self.model.look(other, r.state(state), None if after is None else r.state(after))
             reads.update(dict.fromkeys(map(r.back, seen.reads)))

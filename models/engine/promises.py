@@ -6,7 +6,8 @@ import numpy as np
 
 from models.engine import kernel, liveness
 from models.engine.frontier import Block
-from models.engine.kernel import EDGES, MISSES, OUTSIDE, Array
+from models.engine.kernel import EDGES, MISSES, OUTSIDE
+from models.engine.program import LOW, Array
 from models.engine.visited import OWNERS, Rows
 
 if TYPE_CHECKING:
@@ -25,13 +26,12 @@ def graph(search: "Search") -> liveness.Graph:
     """All states and edges, by number; states that a limit kept from being left are outside."""
     k, visited = search.knowledge, search.visited
     assert isinstance(visited, Rows)
-    program, values = k.program(), np.empty(len(search.model.slots), np.int64)
+    program = k.program()
     outside: Array = np.zeros(visited.count, np.bool_)
     sources, targets, moves = [], [], []
     for begin in range(0, visited.count, search.options.chunk):
         rows = np.ascontiguousarray(visited.rows[begin : min(begin + search.options.chunk, visited.count)])
-        prints: Array = np.empty((len(rows), 1), np.uint64)
-        kernel.fingerprints(program, rows, values, prints)
+        prints = search.fingerprints(rows)
         ids = np.arange(begin, begin + len(rows), dtype=np.uint32)
         search.expand(
             program, Block(rows, prints, np.zeros(len(rows), np.uint64), ids, k.values.packing), EDGES
@@ -44,7 +44,7 @@ def graph(search: "Search") -> liveness.Graph:
                 found: Array = np.empty(len(some), np.int64)
                 kernel.find(visited.tables[owner], visited.numbers[owner], some, len(some), found)
                 sources.append((some[:, 1] >> np.uint64(32)).astype(np.int64) + begin)
-                moves.append(program.way[(some[:, 1] & kernel.LOW).astype(np.int64), 2] - 1)
+                moves.append(program.way[(some[:, 1] & LOW).astype(np.int64), 2] - 1)
                 targets.append(found)
     instance, way = k.instance_and_way(np.concatenate(moves))
     return liveness.Graph(

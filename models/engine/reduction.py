@@ -18,7 +18,7 @@ from operator import or_
 import numpy as np
 
 from models.engine.footprint import Footprint, check_footprints, footprints
-from models.engine.kernel import Array
+from models.engine.program import Array
 from spec.world import Model
 
 

@@ -10,8 +10,8 @@ import time
 import numpy as np
 
 from models.engine import strolling
-from models.engine.kernel import Array
 from models.engine.learn import Knowledge
+from models.engine.program import Array
 from models.engine.result import (
     DEADLOCK,
     FAILURE,

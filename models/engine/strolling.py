@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from models.engine.compiled import compiled, inlined
-from models.engine.kernel import FAILS, FALSE, TRUE, U0, U1, Array, Program, enabled, is_final, walk
+from models.engine.kernel import FAILS, FALSE, TRUE, enabled, is_final, walk
+from models.engine.program import U0, U1, Array, Program
 
 UNIFORM, FEWEST, PRIORITY = 0, 1, 2
 """All alternatives alike; what happened least often so far; random priorities that change at times."""

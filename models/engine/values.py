@@ -8,36 +8,38 @@ are packed anew.
 """
 
 from collections.abc import Sequence
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 
-from models.engine.kernel import Array
-from models.engine.symmetry import Renaming
-from spec.immutable import encode
+from models.engine.program import Array
+from models.engine.symmetry import Symmetry, word_of
+from models.engine.trees import Growing
 from spec.world import Model, State
 
 
 class Values:
     """The values of each place, numbered, with what is known by (place, value)."""
 
-    def __init__(self, model: Model, renamings: Sequence[Renaming], salt: int, closed: bool) -> None:
-        self.model, self.renamings, self.salt, self.closed = model, renamings, salt, closed
+    def __init__(self, model: Model, symmetry: Symmetry | None, salt: int) -> None:
+        self.model, self.symmetry, self.salt = model, symmetry, salt
         self.known: list[list[Any]] = [[] for _ in model.slots]
-        self.words: list[list[list[int]]] = [[] for _ in model.slots]
-        """The random words of a value, one for each renaming, as Python reads them."""
+        self.words: list[list[int]] = [[] for _ in model.slots]
+        """The random word of each value, as Python reads it."""
         self._ids: list[dict[Any, int]] = [{} for _ in model.slots]
         self._room: Array = np.full(len(model.slots), 8, np.int64)
         self.offset: Array = np.concatenate(([0], np.cumsum(self._room)))[:-1]
-        self.random: Array = np.zeros((8 * len(model.slots), len(renamings)), np.uint64)
-        """The same as the kernel reads them."""
-        self.renamed: Array = np.zeros((8 * len(model.slots), len(renamings)), np.int32)
-        """The number of the renamed value at the renamed place; only where rows are compared (`closed`)."""
-        self.first: Array = np.full((8 * len(model.slots), 2), -1, np.int32)
+        total = int(self._room.sum())
+        self.random: Array = np.zeros((total, 1), np.uint64)
+        """The same as the kernel reads it."""
+        self.first: Array = np.full((total, 2), -1, np.int32)
         """Which actions begin with this place and are not disabled by this value, from and to."""
-        self.false_by: Array = np.zeros((8 * len(model.slots), 1), np.uint64)
+        self.false_by: Array = np.zeros((total, 1), np.uint64)
         """Which predicates begin with this place and are false by this value, a bit each."""
+        self.orbit: Array = np.zeros((total, 3), np.int64)
+        """With symmetry: the names that the value mentions, from and to, and where its words begin."""
+        self.mention, self.sign = Growing(2), Growing(dtype=np.uint64)
+        self.orbit_word = Growing(dtype=np.uint64)
         self.packing: Array = np.zeros((len(model.slots), 3), np.int64)
         """By place: word, shift, mask."""
         self.outgrown = True
@@ -48,25 +50,28 @@ class Values:
         number = self._ids[place].setdefault(value, len(self.known[place]))
         if number == len(self.known[place]):
             self.known[place].append(value)
-            self.outgrown |= number > self.packing[place, 2]
+            self.outgrown |= bool(number > self.packing[place, 2])
             if number >= self._room[place]:
                 self._make_room(place)
-            self.words[place].append(self._words(place, value))
+            self.words[place].append(word_of(self.model.slots[place], value, {}, self.salt))
             self.random[self.at(place, number)] = self.words[place][number]
-            if self.closed:
-                others = [self.intern(r.places[place], r.value(value)) for r in self.renamings]
-                self.renamed[self.at(place, number)] = others
+            if self.symmetry is not None:
+                self._learn_names(self.symmetry, place, number)
         return number
+
+    def _learn_names(self, symmetry: Symmetry, place: int, number: int) -> None:
+        """Note the interchangeable names that a value mentions, and its words under all renamings."""
+        slot, value = self.model.slots[place], self.known[place][number]
+        names = symmetry.mentioned(slot, value)
+        words, strides = symmetry.words(slot, value, names)
+        members = [symmetry.names.index(name) for name in names]
+        begin = self.mention.append(*zip(members, strides, strict=True))
+        self.sign.append(*(symmetry.sign(slot, value, name) for name in names))
+        self.orbit[self.at(place, number)] = begin, begin + len(names), self.orbit_word.append(*words)
 
     def at(self, place: int, number: int) -> int:
         """Where a value stands in the flat tables."""
         return int(self.offset[place]) + number
-
-    def _words(self, place: int, value: Any) -> list[int]:
-        """Random words that depend on nothing but names and content, so that all runs agree on them."""
-        key = self.salt.to_bytes(8, "little")
-        spelt = [encode((self.model.slots[r.places[place]].name, r.value(value))) for r in self.renamings]
-        return [int.from_bytes(blake2b(text, digest_size=8, key=key).digest(), "little") for text in spelt]
 
     def _make_room(self, place: int) -> None:
         """Lay the flat tables out anew, with twice the room for one place."""
@@ -74,7 +79,7 @@ class Values:
         self._room[place] *= 2
         self.offset = np.concatenate(([0], np.cumsum(self._room)))[:-1]
         total = int(self._room.sum())
-        for name, empty in (("random", 0), ("renamed", 0), ("first", -1), ("false_by", 0)):
+        for name, empty in (("random", 0), ("first", -1), ("false_by", 0), ("orbit", 0)):
             table = getattr(self, name)
             larger = np.full((total, table.shape[1]), empty, table.dtype)
             for begin, size, to in zip(old, sizes, self.offset.tolist(), strict=True):
@@ -84,12 +89,6 @@ class Values:
     def state(self, ids: Sequence[int]) -> State:
         """The values behind a row of numbers."""
         return tuple(known[i] for known, i in zip(self.known, ids, strict=True))
-
-    def prints(self, ids: Sequence[int]) -> Array:
-        """The fingerprints of a row, one for each renaming."""
-        places = [self.at(place, number) for place, number in enumerate(ids)]
-        found: Array = np.bitwise_xor.reduce(self.random[places], axis=0)
-        return found
 
     # packing
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from models.engine import kernel
 from models.engine.frontier import repacked
-from models.engine.kernel import Array, Program
+from models.engine.program import Array, Program
 
 OWNERS = 16
 
@@ -85,7 +85,6 @@ class Rows(Fingerprints):
         self.packing: Array = np.zeros((places, 3), np.int64)
         self.count = 0
         self._slots: list[Array] = [np.zeros(0, np.int64)] * OWNERS
-        self._values: list[Array] = [np.empty((2, places), np.int64) for _ in range(OWNERS)]
 
     @property
     def nbytes(self) -> int:
@@ -120,7 +119,6 @@ class Rows(Fingerprints):
             slots,
             progressed,
             made,
-            self._values[owner],
         )
         self._slots[owner] = slots[:fresh]
         self.filled[owner] += fresh
