@@ -302,11 +302,19 @@ def doctor(
 
 
 @app.command()
-def bench(json: Json = False) -> None:
-    """Measure how fast the specification's own operations are, side by side with the obvious way."""
+def bench(
+    parts: Annotated[
+        list[str] | None, typer.Argument(help="engine, layout, growth; the first two if none.")
+    ] = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="Let the reference engine see the whole world, too: minutes.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Measure how fast the engine and the specification's operations are, beside other ways to do it."""
     from cli.bench import bench as command
 
-    raise typer.Exit(command(json))
+    raise typer.Exit(command(parts or [], full, json))
 
 
 @app.command()

@@ -55,6 +55,14 @@ def need_java() -> Path:
     return found[0]
 
 
+def need_spin() -> None:
+    """Spin and a C compiler, to measure against; as root on Debian or Ubuntu they are installed."""
+    if not (shutil.which("spin") and shutil.which("gcc")) and _can_apt():
+        err.print("braid: installing spin and gcc, to measure against ...")
+        _apt("update")
+        _apt("install", "-y", "--no-install-recommends", "spin", "gcc", "libc6-dev")
+
+
 def how_to_get_java() -> str:
     """The command that installs Java on this machine."""
     if shutil.which("apt-get"):

@@ -198,7 +198,9 @@ class Search:
         self.pack_again()
         rows = np.array([k.values.pack(row) for row in ids], np.uint64)
         prints = self.fingerprints(rows)
-        chosen = sorted(np.unique(prints, return_index=True)[1].tolist())
+        chosen = list(range(len(rows)))
+        if k.symmetry:
+            chosen = sorted(np.unique(prints, return_index=True)[1].tolist())
         block = Block(
             np.ascontiguousarray(rows[chosen]),
             np.ascontiguousarray(prints[chosen]),
