@@ -8,6 +8,7 @@ are packed anew.
 """
 
 from collections.abc import Sequence
+from operator import getitem
 from typing import Any
 
 import numpy as np
@@ -88,7 +89,7 @@ class Values:
 
     def state(self, ids: Sequence[int]) -> State:
         """The values behind a row of numbers."""
-        return tuple(known[i] for known, i in zip(self.known, ids, strict=True))
+        return tuple(map(getitem, self.known, ids))
 
     # packing
 

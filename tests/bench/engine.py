@@ -67,9 +67,8 @@ def against_spin(say: Say, spin: bool) -> dict[str, Any]:
             run = run_spin(defines(LARGER), LOSSLESS, SPLIT_MERGE, hash_bits=25)
             if (run.states, run.transitions) != (ours.states, ours.transitions):
                 raise Disagreement(f"Spin counts {run.states:,} states, the fast engine {ours.states:,}")
-            say(
-                f"{LARGER.name:<25} Spin, lossless                 {run.seconds:8.2f} s {run.memory_mb:9,.0f} MB"
-            )
+            cost = f"{run.seconds:8.2f} s {run.memory_mb:9,.0f} MB"
+            say(f"{LARGER.name:<25} {'Spin, lossless':<30} {cost}")
             theirs = min(theirs or run.seconds, run.seconds)
         ours = min(ours, best(say, LARGER, ONE), key=_seconds)
     return {
@@ -149,7 +148,11 @@ def growth(say: Say, sizes: Iterable[int] = tuple(SIZES)[1:]) -> list[dict[str, 
             say, split_merge(f"split-merge {size:.0e}", SIZES[size], Holds(), large=True), Options()
         )
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-        row = {"states": result.states, "transitions": result.transitions, "depth": result.depth}
+        row: dict[str, Any] = {
+            "states": result.states,
+            "transitions": result.transitions,
+            "depth": result.depth,
+        }
         row |= {"seconds": result.seconds, "peak_bytes": peak}
         rows.append(
             row | {name: result.details[name] for name in ("bytes_per_state", "row_bytes", "evaluations")}
