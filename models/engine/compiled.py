@@ -4,17 +4,16 @@ How the kernel is compiled: without the interpreter's lock, without reference co
 The compiled code of an earlier run is used again, so that only the first one waits for the compiler.
 """
 
-import os
-from pathlib import Path
 from typing import Any
 
-CACHE = Path(__file__).resolve().parents[2] / ".braid" / "kernels"
-os.environ.setdefault("NUMBA_CACHE_DIR", str(CACHE))
+from llvmlite import ir
+from numba import config, njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
 
-from llvmlite import ir  # noqa: E402
-from numba import njit, types  # noqa: E402
-from numba.core import cgutils  # noqa: E402
-from numba.extending import intrinsic  # noqa: E402
+from models.engine import cache
+
+config.CACHE_DIR = str(cache.folder())
 
 
 def compiled(function: Any) -> Any:

@@ -511,17 +511,31 @@ def insert_exactly(
 
 
 @compiled
-def find(table: Array, numbers: Array, candidates: Array, count: int, found: Array) -> None:
-    """The numbers of states in a table; -1 for one that is not there."""
+def find(
+    p: Program,
+    table: Array,
+    numbers: Array,
+    candidates: Array,
+    count: int,
+    rows: Array,
+    store: Array,
+    made: Array,
+    found: Array,
+) -> None:
+    """The numbers of states in a table with whole rows; -1 for one that is not there."""
     size = len(table)
     for c in range(count):
         mark = candidates[c, 0] | np.uint64(candidates[c, 0] == U0)
+        successor(p, rows[np.int64(candidates[c, 1] >> U32)], np.int64(candidates[c, 1] & LOW), made)
         slot = slot_of(mark, size)
-        while table[slot] != mark and table[slot] != U0:
+        found[c] = -1
+        while table[slot] != U0:
+            if table[slot] == mark and same_row(made, store[numbers[slot]]):
+                found[c] = numbers[slot]
+                break
             slot += U1
             if slot == size:
                 slot = U0
-        found[c] = numbers[slot] if table[slot] == mark else -1
 
 
 @compiled

@@ -29,6 +29,7 @@ def graph(search: "Search") -> liveness.Graph:
     program = k.program()
     outside: Array = np.zeros(visited.count, np.bool_)
     sources, targets, moves = [], [], []
+    made: Array = np.empty(visited.rows.shape[1], np.uint64)
     for begin in range(0, visited.count, search.options.chunk):
         rows = np.ascontiguousarray(visited.rows[begin : min(begin + search.options.chunk, visited.count)])
         prints = search.fingerprints(rows)
@@ -42,10 +43,13 @@ def graph(search: "Search") -> liveness.Graph:
             for owner in range(OWNERS):
                 some = w.candidates[owner, : w.counts[owner]]
                 found: Array = np.empty(len(some), np.int64)
-                kernel.find(visited.tables[owner], visited.numbers[owner], some, len(some), found)
-                sources.append((some[:, 1] >> np.uint64(32)).astype(np.int64) + begin)
-                moves.append(program.way[(some[:, 1] & LOW).astype(np.int64), 2] - 1)
-                targets.append(found)
+                table, numbers = visited.tables[owner], visited.numbers[owner]
+                kernel.find(program, table, numbers, some, len(some), rows, visited.rows, made, found)
+                source = (some[:, 1] >> np.uint64(32)).astype(np.int64) + begin
+                outside[source[found < 0]] = True
+                sources.append(source[found >= 0])
+                moves.append(program.way[(some[found >= 0, 1] & LOW).astype(np.int64), 2] - 1)
+                targets.append(found[found >= 0])
     instance, way = k.instance_and_way(np.concatenate(moves))
     return liveness.Graph(
         states=visited.count,

@@ -49,21 +49,26 @@ class Renaming:
         return half * len(self.places) + self._origin[at]
 
     @cached_property
-    def _known(self) -> dict[Any, Any]:
-        return {}
+    def _known(self) -> list[dict[Any, Any]]:
+        return [{} for _ in self.places]
 
     def value(self, value: Any) -> Any:
         """The value under the new names."""
-        if value not in self._known:
-            self._known[value] = renamed(value, self.names)
-        return self._known[value]
+        return renamed(value, self.names)
+
+    def value_at(self, place: int, value: Any) -> Any:
+        """The same of a value of a place; only there is it certain that no equal value is of another type."""
+        known = self._known[place]
+        if value not in known:
+            known[value] = self.value(value)
+        return known[value]
 
     def state(self, state: State) -> State:
         """The state under the new names; only the last one is remembered, but that is asked for again."""
         if self._last[0] is not state:
             made = [None] * len(state)
-            for place, value in zip(self.places, state, strict=True):
-                made[place] = self.value(value)
+            for place, value in enumerate(state):
+                made[self.places[place]] = self.value_at(place, value)
             self._last[:] = state, tuple(made)
         last: State = self._last[1]
         return last
@@ -74,7 +79,7 @@ class Renaming:
 
     def effects(self, writes: Sequence[tuple[int, Any]]) -> frozenset[tuple[int, Any]]:
         """Writes under the new names."""
-        return frozenset((self.places[place], self.value(value)) for place, value in writes)
+        return frozenset((self.places[place], self.value_at(place, value)) for place, value in writes)
 
 
 class Symmetry:

@@ -12,7 +12,7 @@ from typing import Any
 from models.engine import fast, liveness, reference
 from models.engine.result import DEADLOCK, FAILURE, Breach, Limits, Result, replay
 from models.verdict import Verdict
-from spec.immutable import encode, renamed
+from spec.immutable import renamed
 from spec.machine import Property, Sort
 from spec.world import Instance, Model, State, World
 
@@ -145,13 +145,18 @@ def orbits(model: Model, states: Iterable[State]) -> int:
     ]
     where = {(slot.family, slot.key): place for place, slot in enumerate(model.slots)}
 
-    def moved(state: State, by: dict[str, str]) -> bytes:
+    def moved(state: State, by: dict[str, str]) -> State:
         made: list[Any] = [None] * len(state)
         for slot, value in zip(model.slots, state, strict=True):
             made[where[slot.family, renamed(slot.key, by)]] = renamed(value, by)
-        return encode(tuple(made))
+        return tuple(made)
 
-    return len({min(moved(state, by) for by in renamings) for state in states})
+    found, seen = 0, set[State]()
+    for state in states:
+        if state not in seen:
+            found += 1
+            seen.update(moved(state, by) for by in renamings)
+    return found
 
 
 def reference_search(world: World, limits: Limits) -> reference.Search:
