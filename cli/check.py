@@ -11,8 +11,8 @@ from typing import Any
 
 from cli.console import ROOT, emit, err
 from cli.terminal import Terminal
-from cli.worlds import AREA, Manner, check_of, run_world
-from models.asking import Usage, known, proposal
+from cli.worlds import AREA, Manner, check_of, note_left_out, run_world, unread_check
+from models.asking import Usage, known, left_out, proposal, unreadable
 from models.events import (
     Check,
     Decided,
@@ -27,6 +27,7 @@ from models.events import (
     story_as_plain,
 )
 from models.verdict import Outcome, Verdict
+from models.worlds import Problem
 from spec.world import World
 
 
@@ -43,17 +44,18 @@ class Reports:
 def check(names: list[str], examples: int, seed: int, each: bool, manner: Manner, reports: Reports) -> int:
     """Run the named checks, or all, and say what came out."""
     started = time.perf_counter()
-    worlds, others = select(names, manner, quiet=reports.as_json)
+    worlds, unread, others = select(names, manner, quiet=reports.as_json)
     record = Record()
     options = {"seed": seed, "examples": examples, "engine": manner.engine}
-    with_files = list(listeners(record, each, names, reports))
+    with_files = list(listeners(record, each, names, manner, reports))
 
     def listen(event: Event) -> None:
         for listener in with_files:
             listener(event)
 
     checks = {check_of(world): world for world in worlds}
-    listen(Started((*others, *checks), options))
+    broken = {unread_check(problem): problem for problem in unread}
+    listen(Started((*others, *broken, *checks), options))
     if others:
         by_id = {item.id: item for item in others}
 
@@ -63,6 +65,9 @@ def check(names: list[str], examples: int, seed: int, each: bool, manner: Manner
         from cli.pool import run_all  # noqa: PLC0415 (Hypothesis is slow to load, and a world needs none)
 
         run_all(others, examples, seed, decided)
+    for item, problem in broken.items():
+        outcome = Outcome(item.id, Verdict.UNKNOWN, "", 0.0, problem.says)
+        listen(Decided(item, outcome, False, misuse=True))
     for item, world in checks.items():
         run_world(item, world, manner, listen)
     code = record.exit_code()
@@ -70,22 +75,27 @@ def check(names: list[str], examples: int, seed: int, each: bool, manner: Manner
     return code
 
 
-def select(names: list[str], manner: Manner, quiet: bool = False) -> tuple[list[World], list[Check]]:
+def select(
+    names: list[str], manner: Manner, quiet: bool = False
+) -> tuple[list[World], list[Problem], list[Check]]:
     """
     The worlds and the other checks that are meant: by name, by area, or all that are not too large.
 
-    Laws and contracts are only looked at when a name is not that of a world.
+    Laws and contracts are only looked at when a name is not that of a world. A module that cannot be read is
+    meant by its own name, and where all worlds are.
     """
-    every = known()
-    bare = [name.removeprefix("world:") for name in names]
-    chosen = [world for world in every.values() if world.name in bare or (AREA in names and not world.large)]
-    if not names:
-        chosen = [world for world in every.values() if not world.large]
-    rest = [name for name in names if name != AREA and name.removeprefix("world:") not in every]
+    every, unread = known(), unreadable()
+    meant = [name.removeprefix("world:") for name in names]
+    everything = not names or AREA in names
+    chosen = [world for world in every.values() if world.name in meant or (everything and not world.large)]
+    broken = [one for one in unread if everything or one.names & set(meant)]
+    there = set(every).union(*(one.names for one in broken))
+    rest = [name for name in names if name != AREA and name.removeprefix("world:") not in there]
     others = _others(rest, list(every), quiet) if rest or not names else []
-    if not chosen and manner != Manner():
+    if not chosen and not broken and manner != Manner():
         raise Usage("these options are for worlds, and none is named", "./braid worlds lists them")
-    return [manner.world(world.name) for world in chosen], others
+    note_left_out(one for one in unread if one not in broken)
+    return [manner.world(world.name) for world in chosen], broken, others
 
 
 def _others(names: list[str], worlds: list[str], quiet: bool) -> list[Check]:
@@ -100,17 +110,19 @@ def _others(names: list[str], worlds: list[str], quiet: bool) -> list[Check]:
         if name not in names_and_areas | ids:
             areas = ", ".join([*dict.fromkeys(check.area for check in checks), AREA])
             near = proposal(name, {*names_and_areas, *worlds, AREA}, f"areas: {areas}")
-            raise Usage(f"there is no check or area called {name!r}", near)
+            raise Usage(f"there is no check or area called {name!r}", "\n".join([near, *left_out()]))
     return [check for check in checks if not names or {check.name, check.id, check.area} & set(names)]
 
 
-def listeners(record: Record, each: bool, names: list[str], reports: Reports) -> Iterator[Listener]:
+def listeners(
+    record: Record, each: bool, names: list[str], manner: Manner, reports: Reports
+) -> Iterator[Listener]:
     """Everybody who wants to hear what happens."""
     yield record
     if reports.as_json:
         yield AtTheEnd(lambda: emit(as_one_object(record)))
     else:
-        yield Terminal(each, names)
+        yield Terminal(each, names, manner.arguments())
     if reports.ndjson:
         yield Lines(reports.ndjson)
     if reports.junit:

@@ -53,7 +53,8 @@ def _plain(value: object) -> object:
 def error(problem: str, what_next: str) -> None:
     """An error says what is wrong, and what to do about it."""
     err.print(f"braid: {problem}", markup=False)
-    err.print(f"       {what_next}", markup=False)
+    for line in what_next.splitlines():
+        err.print(f"       {line}", markup=False)
 
 
 class Progress:

@@ -43,6 +43,14 @@ def size(text: str | None) -> int | None:
     return int(float(found[1]) * UNITS[found[2].upper()])
 
 
+def size_told(bytes: int | None) -> str | None:
+    """The reverse: the largest unit of which there is a whole number."""
+    if bytes is None:
+        return None
+    unit = max((unit for unit, size in UNITS.items() if bytes % size == 0), key=lambda unit: UNITS[unit])
+    return f"{bytes // UNITS[unit]}{unit}"
+
+
 def writable(path: Path | None) -> Path | None:
     """A file that can be written when the time comes; better to know now than after an hour."""
     if path is None:

@@ -2,6 +2,7 @@
 
 from models.engine.simulate import simulate as walk
 
+from cli.compiling import announce
 from cli.console import emit, out
 from cli.terminal import show_story
 from cli.worlds import Manner, kept_story, of_breach
@@ -12,7 +13,9 @@ from spec.world import Model, Violated
 def simulate(name: str, manner: Manner, walks: int, steps: int, seed: int, bias: str, as_json: bool) -> int:
     """Walk, and show what broke; walks that break nothing decide nothing, and the exit code is then 3."""
     world = manner.world(name)
+    announce("walks")
     result = walk(world, walks=walks, steps=steps, seed=seed, bias=bias)
+    made = int(result.details["walks"])
     stories = [kept_story(Model(world), of_breach(world, b, result.engine)) for b in result.breaches]
     expected = isinstance(world.expect, Violated) and world.expect.property in {
         b.property for b in result.breaches
@@ -20,10 +23,11 @@ def simulate(name: str, manner: Manner, walks: int, steps: int, seed: int, bias:
     code = 0 if expected else 1 if stories else 3
     if as_json:
         found = [story_as_plain(story) for story in stories]
-        emit({"exit": code, "seed": seed, "walks": walks, "steps": result.transitions, "breaches": found})
+        emit({"exit": code, "seed": seed, "walks": made, "steps": result.transitions, "breaches": found})
         return code
     rate = result.transitions / max(result.seconds, 1e-9)
-    out.print(f"{walks:,} walks, {result.transitions:,} steps, {rate:,.0f} steps/s, seed {seed}, bias {bias}")
+    told = f"{made:,} walks" if made == walks else f"{made:,} of {walks:,} walks"
+    out.print(f"{told}, {result.transitions:,} steps, {rate:,.0f} steps/s, seed {seed}, bias {bias}")
     for story in stories:
         out.print()
         show_story(story)

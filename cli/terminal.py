@@ -22,8 +22,8 @@ VERDICT = 21
 class Terminal:
     """Rows as they come, then what a person needs who has to understand what does not hold."""
 
-    def __init__(self, each: bool, named: Collection[str]) -> None:
-        self.each, self.named = each, named
+    def __init__(self, each: bool, named: Collection[str], for_worlds: str = "") -> None:
+        self.each, self.named, self.for_worlds = each, named, for_worlds
         self.record = Record()
         self.pool: Progress | None = None
         self.line = Line()
@@ -99,7 +99,7 @@ class Terminal:
         return self.each or bool({one.check.name, one.check.id} & set(self.named))
 
     def _end(self) -> None:
-        options = "--examples {examples} --seed {seed}".format(**self.record.started.options)
+        for_laws = "--examples {examples} --seed {seed}".format(**self.record.started.options)
         for one in self.record.decided:
             stories = self.record.stories(one.check)
             if not one.expected or self._in_full(one):
@@ -107,7 +107,7 @@ class Terminal:
                     out.print()
                     show_story(story)
             if not one.expected:
-                report(one, options, bool(stories))
+                report(one, self.for_worlds if one.check.area == WORLDS else for_laws, bool(stories))
         out.print("\n" + ", ".join(counts(self.record.decided)))
 
 
@@ -135,7 +135,7 @@ def report(one: Decided, options: str, told: bool) -> None:
     for line in one.outcome.explanation.strip().splitlines():
         out.print(f"    {line}", markup=False)
     if not told:
-        out.print(f"  replay   ./braid check {item.name}{'' if world else f' {options}'}", markup=False)
+        out.print(f"  replay   ./braid check {item.name} {options}".rstrip(), markup=False)
 
 
 class Line:
@@ -169,7 +169,7 @@ def standing(event: Progressed) -> str:
     level = f"{now.done / now.frontier:.0%}" if now.frontier else "–"
     told = f"{event.check.name}  {now.states:,} states, {rate:,.0f}/s, depth {now.depth}"
     told += f", frontier {now.frontier:,} ({level} done), {event.seconds:.0f} s"
-    if event.total is not None and now.states <= event.total:
+    if event.total is not None and now.depth and now.states <= event.total:
         told += f", {now.states / event.total:.0%} of all, {(event.total - now.states) / rate:.0f} s left"
     return told
 

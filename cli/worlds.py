@@ -1,13 +1,17 @@
 """`./braid worlds`, and what it takes to check a world: explore it, keep its traces, say what came out."""
 
+import re
+import shlex
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from cli.console import ROOT, emit, out
-from models.asking import asked, known, told
+from cli.compiling import announce
+from cli.console import ROOT, emit, error, out
+from cli.options import REDUCTIONS, size_told
+from models.asking import asked, known, told, unreadable
 from models.engine.explore import explore
 from models.engine.result import Breach, Limits, Result, Standing, Trace, replay
 from models.events import Check, Decided, Listener, Progressed, Violated
@@ -15,6 +19,7 @@ from models.traces import store
 from models.traces.store import Kept
 from models.traces.story import Story, seen_from_root, tell
 from models.verdict import Outcome, Verdict
+from models.worlds import Problem, ids_of, properties_of
 from spec.immutable import Misuse
 from spec.world import Holds, Model, World
 
@@ -43,13 +48,41 @@ class Manner:
         world = asked(name, self.design, self.bounds)
         return world.at() if self.reduced or self.fault_cost is not None else world
 
+    def arguments(self) -> str:
+        """
+        This manner as it is written on the command line.
+
+        Without `--resume`: what is asked again begins at the beginning.
+        """
+        limits = self.limits
+        reductions = [name for name in REDUCTIONS if self.options.get(name.replace("-", "_"))]
+        written = {
+            "--design": self.design,
+            "--bounds": ",".join(f"{name}={number}" for name, number in self.bounds.items()),
+            "--engine": None if self.engine == "fast" else self.engine,
+            "--depth": limits.depth,
+            "--states": limits.states,
+            "--seconds": None if limits.seconds is None else f"{limits.seconds:g}",
+            "--memory": size_told(limits.memory),
+            "--threads": self.options.get("threads"),
+            "--reduce": ",".join(reductions),
+            "--save-every": self.options.get("save_every"),
+            "--fault-cost": self.fault_cost,
+        }
+        given = [part for name, value in written.items() if value not in (None, "") for part in (name, value)]
+        exact = ["--exact"] if self.options.get("exact") else []
+        return shlex.join([str(part) for part in [*given, *exact]])
+
     def explore(self, world: World, progress: Callable[[Standing], None] | None = None) -> Result:
+        if self.engine == "fast" and self.fault_cost is None:
+            announce("search")
         return explore(world, self.engine, self.limits, progress, fault_cost=self.fault_cost, **self.options)
 
 
 def worlds(as_json: bool) -> int:
     """List all worlds: what each asks, and what is expected."""
     every = known()
+    note_left_out(unreadable())
     if as_json:
         emit({"worlds": [_row(world) for world in every.values()]})
         return 0
@@ -85,8 +118,21 @@ def check_of(world: World) -> Check:
     """A world as a check."""
     file, _, line = world.place.rpartition(":")
     place = seen_from_root(file), int(line) if line.isdecimal() else 0
-    ids = tuple(dict.fromkeys(id for machine in world.machines for p in machine.properties for id in p.ids))
-    return Check(f"world:{world.name}", AREA, f"world:{world.name}", world.asks, ids, place)
+    return Check(f"world:{world.name}", AREA, f"world:{world.name}", world.asks, ids_of(world), place)
+
+
+def unread_check(problem: Problem) -> Check:
+    """A module of worlds that cannot be read, as a check: nobody knows which worlds there are."""
+    id, file = f"world:{problem.module}", seen_from_root(problem.file)
+    line = re.match(rf"{re.escape(problem.file)}:(\d+)", problem.says)
+    place = file, int(line[1]) if line else 1
+    return Check(id, AREA, id, f"Which worlds are there in {file}?", (), place)
+
+
+def note_left_out(problems: Iterable[Problem]) -> None:
+    """Tell whoever asks for something else that the worlds of some modules are missing."""
+    for problem in problems:
+        error(f"the worlds of {problem.module} are left out", problem.says)
 
 
 def run_world(check: Check, world: World, manner: Manner, listen: Listener) -> Decided:
@@ -138,7 +184,9 @@ def figures(result: Result, stories: list[Story]) -> dict[str, Any]:
 
 def of_breach(world: World, breach: Breach, engine: str) -> Kept:
     """A breach, ready to be kept."""
-    return of_trace(world, breach.property, breach.trace, engine, breach.ids, breach.sentences)
+    return of_trace(
+        world, breach.property, breach.trace, engine, breach.ids, breach.sentences, breach.label
+    )
 
 
 def of_trace(
@@ -148,10 +196,12 @@ def of_trace(
     engine: str,
     ids: tuple[str, ...] = (),
     sentences: tuple[str, ...] = (),
+    label: str = "",
 ) -> Kept:
-    sorts = {p.name: p.sort.value for machine in world.machines for p in machine.properties}
-    sort = sorts.get(name, "")
-    return store.of(world, name, trace, ids=ids, sort=sort, sentences=sentences, engine=engine)
+    sort = {p.name: p.sort.value for p in properties_of(world)}.get(name, "")
+    return store.of(
+        world, name, trace, ids=ids, sort=sort, sentences=sentences, label=label, engine=engine
+    )
 
 
 def kept_story(model: Model, kept: Kept) -> Story:

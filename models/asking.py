@@ -7,6 +7,7 @@ from enum import Enum
 from typing import Any, get_type_hints
 
 from models import worlds
+from models.worlds import Problem
 from spec.design import NAMED, Design
 from spec.immutable import Misuse
 from spec.world import Holds, World
@@ -17,8 +18,26 @@ class Usage(Exception):
 
 
 def known() -> dict[str, World]:
-    """Every world by its name."""
-    return {world.name: world for world in worlds.all_worlds()}
+    """Every world by its name; those of modules that cannot be read are missing."""
+    try:
+        found = worlds.all_worlds()
+    except worlds.Unreadable as some:
+        found = some.others
+    return {world.name: world for world in found}
+
+
+def unreadable() -> list[Problem]:
+    """The modules whose worlds are missing, and why."""
+    try:
+        worlds.all_worlds()
+    except worlds.Unreadable as some:
+        return some.problems
+    return []
+
+
+def left_out() -> list[str]:
+    """What to say to somebody who may miss a world of a module that cannot be read."""
+    return [f"worlds of {one.module} are left out: {one.says}" for one in unreadable()]
 
 
 def asked(name: str, design: str | None = None, bounds: Mapping[str, int] | None = None) -> World:
@@ -29,7 +48,8 @@ def asked(name: str, design: str | None = None, bounds: Mapping[str, int] | None
     """
     every = known()
     if name not in every:
-        raise Usage(f"there is no world called {name!r}", proposal(name, every, "./braid worlds lists them"))
+        near = proposal(name, every, "./braid worlds lists them")
+        raise Usage(f"there is no world called {name!r}", "\n".join([near, *left_out()]))
     world = every[name]
     if bounds:
         try:

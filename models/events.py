@@ -174,6 +174,7 @@ def story_as_plain(story: Story) -> dict[str, Any]:
         "design": kept.design,
         "bounds": dict(kept.bounds),
         "property": kept.property,
+        "label": kept.label,
         "ids": kept.ids,
         "sentences": kept.sentences,
         "loop": kept.trace.loop,

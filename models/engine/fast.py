@@ -10,9 +10,10 @@ are the same for every number of threads.
 
 import os
 import shutil
+import sys
 import time
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -45,13 +46,13 @@ from models.engine.visited import OWNERS, Fingerprints, Rows
 from spec.machine import Sort
 from spec.world import Alternative, Model, World
 
-CHUNK = 1 << 15
+CHUNK = 1 << 17
 """How many rows are expanded before what they lead to is inserted."""
 SMALL = 1 << 12
 """Chunks of fewer rows are left to one thread."""
 RECENT = 1 << 15
 """How many fingerprints each thread remembers having sent lately."""
-LEARN_AT_ONCE = 64
+LEARN_AT_ONCE = 1 << 8
 """How many unknown rows are learned before the kernel tries again: many are unknown for the same reason."""
 
 RUNS = Path(__file__).resolve().parents[2] / ".braid" / "runs"
@@ -119,6 +120,7 @@ class Search:
         self.workers = [Worker(self) for _ in range(self.threads)]
         self.fired: Array = np.zeros(len(model.instances), np.int64)
         self.small = True
+        self.missed: Array = np.zeros(0, np.int64)
         self.looked: list[Breach] = []
         self.moved: list[Breach] = []
         self.before: tuple[int, int, Array] = 0, 0, self.fired
@@ -145,10 +147,9 @@ class Search:
         return False
 
     def run(self) -> Result:
-        with ThreadPoolExecutor(self.threads) as pool:
-            self.each: Callable[[Callable[[Any], Any], list[Any]], list[Any]] = lambda f, over: (
-                list(map(f, over)) if self.small or self.threads == 1 else list(pool.map(f, over))
-            )
+        patience = sys.getswitchinterval()
+        with ThreadPoolExecutor(self.threads) as self.pool:
+            sys.setswitchinterval(0.0005)
             try:
                 self.search()
             except Full as full:
@@ -157,10 +158,26 @@ class Search:
                 from models.engine.promises import check_promises  # noqa: PLC0415 (scipy takes a while to load)
 
                 check_promises(self)
+        sys.setswitchinterval(patience)
         self.finish()
         if not self.result.cut:
             shutil.rmtree(self.folder, ignore_errors=True)
         return self.result
+
+    def each(
+        self, work: Callable[[Any], Any], over: Sequence[Any], meanwhile: Callable[[], None] = lambda: None
+    ) -> list[Any]:
+        """Do something for each, on all threads if it is worth it, and something else meanwhile."""
+        if self.small or self.threads == 1:
+            done = list(map(work, over))
+            meanwhile()
+            return done
+        begun = [self.pool.submit(work, one) for one in over]
+        try:
+            meanwhile()
+        finally:
+            wait(begun)
+        return [one.result() for one in begun]
 
     def search(self) -> None:
         """Level by level, until nothing is new or something is wrong."""
@@ -235,50 +252,72 @@ class Search:
 
     def level(self, mode: int) -> None:
         """Look at every state of a level, and let everything happen in it."""
-        total = self.result.levels[-1]
-        while self.waiting:
-            chunk = self.waiting.take(self.options.chunk, self.knowledge.values.packing)
-            while len(chunk):
-                chunk = self.round(chunk, LOOK if self.looked else mode)
+        total, unknown = self.result.levels[-1], None
+        while self.waiting or unknown:
+            unknown = self.round(unknown, LOOK if self.looked else mode)
             if self.tell:
                 r = self.result
                 self.tell(Standing(r.states, r.transitions, r.depth, total, total - len(self.waiting)))
             self.keep_within_memory()
             if self.elapsed(self.saved) > self.options.save_every:
+                self.put_back(unknown)
+                unknown = None
                 self.save()
             if self.limits.seconds is not None and self.elapsed() > self.limits.seconds:
                 stop_here(self.limits, self.result, self.elapsed())
                 return
 
-    def round(self, chunk: Block, mode: int) -> Block:
-        """Expand a chunk and insert what it leads to; returns the rows that some tree did not know."""
+    def put_back(self, unknown: Block | None) -> None:
+        """Rows that were left alone wait again."""
+        if unknown:
+            self.waiting.put_back(unknown)
+
+    def round(self, unknown: Block | None, mode: int) -> Block | None:
+        """
+        Expand a chunk and insert what it leads to, and learn meanwhile what was unknown of the one before.
+
+        Returns the rows that some tree did not know. Those of the chunk before wait again, now that they are
+        known.
+        """
         k = self.knowledge
         program = k.program()
-        self.expand(program, chunk, mode)
+        chunk = self.waiting.take(self.options.chunk, k.values.packing) if self.waiting else None
+
+        def learn() -> None:
+            if unknown:
+                some = slice(0, LEARN_AT_ONCE)
+                k.learn(program, k.values.unpack_all(unknown.rows[some]), unknown.todo[some])
+
+        if chunk is None:
+            learn()
+        else:
+            self.visit(program, chunk, mode, learn)
+        if k.values.outgrown:
+            self.pack_again()
+        self.put_back(unknown)
+        if chunk is None or not len(self.missed):
+            return None
+        return chunk.part(self.missed).packed(k.values.packing)
+
+    def visit(self, program: Program, chunk: Block, mode: int, meanwhile: Callable[[], None]) -> None:
+        """Expand a chunk, note what is to be said of it, and insert what it leads to."""
+        self.expand(program, chunk, mode, meanwhile)
         self.note(chunk)
         missed = np.concatenate([w.misses[: w.totals[MISSES]] for w in self.workers])
         if mode != LOOK:
             ignored = self.insert(program, chunk)
-            if mode == EXPAND and len(ignored):
-                self.round(chunk.part(ignored), REST)
-        if not len(missed):
-            return chunk.part(slice(0, 0))
-        rest = chunk.part(missed)
-        k.learn(k.values.unpack_all(rest.rows[:LEARN_AT_ONCE]), rest.todo[:LEARN_AT_ONCE])
-        if k.values.outgrown:
-            self.pack_again()
-            rest = rest.packed(k.values.packing)
-        return rest
+            if len(ignored):
+                self.visit(program, chunk.part(ignored), REST, lambda: None)
+        self.missed = missed
 
-    def expand(self, program: Program, chunk: Block, mode: int) -> None:
+    def expand(
+        self, program: Program, chunk: Block, mode: int, meanwhile: Callable[[], None] = lambda: None
+    ) -> None:
         """Every thread expands its part of a chunk; a small one is not worth the trouble."""
         self.small, many = len(chunk) < SMALL, self.threads
-        cuts = [
-            0,
-            *([len(chunk)] * many if self.small else [len(chunk) * t // many for t in range(1, many + 1)]),
-        ]
-        parts = list(zip(self.workers, cuts, cuts[1:], strict=False))
-        self.each(lambda part: part[0].expand(program, chunk, *part[1:], mode), parts)
+        ends = [len(chunk)] * many if self.small else [len(chunk) * t // many for t in range(1, many + 1)]
+        parts = list(zip(self.workers, [0, *ends], ends, strict=False))
+        self.each(lambda part: part[0].expand(program, chunk, *part[1:], mode), parts, meanwhile)
 
     def insert(self, program: Program, chunk: Block) -> Array:
         """
@@ -292,42 +331,34 @@ class Search:
         self.make_room(self.visited.extra(sent))
         if self.knowledge.exact:
             self.workers[0].make_room(max(sent))
-        hands = [
-            range(OWNERS * t // self.threads, OWNERS * (t + 1) // self.threads) for t in range(self.threads)
-        ]
 
-        def insert(owners: range) -> None:
+        def settle(owners: range) -> tuple[Block, Array, Array]:
             for owner in owners:
                 self.visited.reserve(owner, sent[owner])
             self.visited.insert(program, chunk.rows, self.workers, owners, progressed)
+            fresh = np.array([w.fresh[owners.start : owners.stop] for w in self.workers])
+            ends = np.cumsum(fresh.T.ravel())
+            at: Array = np.zeros((len(self.workers), OWNERS), np.int64)
+            at[:, owners.start : owners.stop] = (ends - fresh.T.ravel()).reshape(len(owners), -1).T
+            block = Block.empty(int(ends[-1]), chunk)
+            parents: Array = np.empty((len(block), 2), np.uint32)
+            for w, begin in zip(self.workers, at, strict=True):
+                source = (chunk.rows, chunk.ids, w.candidates, w.fresh, begin)
+                made = (block.rows, block.prints, block.todo, parents)
+                kernel.materialise(program, *source, owners.start, owners.stop, *made)
+            return block, parents, at[0]
 
-        self.each(insert, hands)
-        self.count()
-        fresh = np.array([w.fresh for w in self.workers])
-        total, first = int(fresh.sum()), self.result.states
-        if total:
-            at = np.concatenate(([0], np.cumsum(fresh.T.ravel())))[:-1].reshape(OWNERS, -1).T.copy()
-            block = Block(
-                np.empty((total, chunk.rows.shape[1]), np.uint64),
-                np.empty(total, np.uint64),
-                np.empty(total, np.uint64),
-                np.arange(first, first + total, dtype=np.uint32),
-                chunk.packing,
-            )
-            parents: Array = np.empty((total, 2), np.uint32)
-
-            def make(owners: range) -> None:
-                for w, begin in zip(self.workers, at, strict=True):
-                    source = (chunk.rows, chunk.ids, w.candidates, w.fresh, begin)
-                    made = (block.rows, block.prints, block.todo, parents)
-                    kernel.materialise(program, *source, owners.start, owners.stop, *made)
-
-            self.each(make, hands)
-            for owner in range(OWNERS):
-                self.visited.number(owner, first + int(at[0, owner]))
+        many = self.threads
+        hands = [range(OWNERS * t // many, OWNERS * (t + 1) // many) for t in range(many)]
+        for owners, (block, parents, at) in zip(hands, self.each(settle, hands), strict=True):
+            for owner in owners:
+                self.visited.number(owner, self.result.states + int(at[owner]))
             self.visited.store(block.rows, chunk.packing)
-            self.next.append(block)
+            block.ids[:] = np.arange(self.result.states, self.result.states + len(block))
             self.remember(parents)
+            if block:
+                self.next.append(block)
+        self.count()
         if not self.knowledge.partial_order:
             return np.zeros(0, np.int64)
         reduced = np.logical_or.reduce([w.reduced[: len(chunk)] == 1 for w in self.workers])

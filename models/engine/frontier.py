@@ -42,6 +42,13 @@ class Block:
         rows, prints, todo, ids = (np.ascontiguousarray(getattr(self, name)[some]) for name in _BY_ROW)
         return Block(rows, prints, todo, ids, self.packing)
 
+    @staticmethod
+    def empty(length: int, like: "Block") -> "Block":
+        """Room for so many rows, packed like others."""
+        rows: Array = np.empty((length, like.rows.shape[1]), np.uint64)
+        prints, todo = np.empty(length, np.uint64), np.empty(length, np.uint64)
+        return Block(rows, prints, todo, np.empty(length, np.uint32), like.packing)
+
     def packed(self, packing: Array) -> "Block":
         """The same rows, packed in this way."""
         if packing is self.packing:
@@ -98,6 +105,12 @@ class Frontier:
 
     def append(self, block: Block) -> None:
         self.blocks.append(block)
+        self.rows += len(block)
+        self.nbytes += block.nbytes
+
+    def put_back(self, block: Block) -> None:
+        """These rows come next again."""
+        self.blocks.appendleft(block)
         self.rows += len(block)
         self.nbytes += block.nbytes
 

@@ -61,6 +61,9 @@ class Knowledge:
         self.evaluations = 0
         self.contexts: dict[str, int] = {}
         self._told: Program | None = None
+        self._begun: set[tuple[int, int]] = set()
+        self._new_first: list[tuple[int, int, int, int]] = []
+        self._new_false: list[tuple[int, int, int]] = []
         bounds = self.symmetry.bounds() if self.symmetry else []
         self._groups: Array = np.array(bounds, np.int32).reshape(-1, 2)
         self._name_everything()
@@ -140,7 +143,8 @@ class Knowledge:
     # what the kernel sees
 
     def program(self) -> Program:
-        """The arrays as they are now."""
+        """The arrays as they are now, with everything that was learned."""
+        self.publish()
         values, trees = self.values, self.trees
         told = self._told
         if told is not None and not self._moved(told):
@@ -248,10 +252,15 @@ class Knowledge:
 
     # learning
 
-    def learn(self, rows: Array, todo: Array) -> None:
-        """Run on some rows, given by their value ids, everything that the trees do not know of them yet."""
+    def learn(self, program: Program, rows: Array, todo: Array) -> None:
+        """
+        Run on some rows, given by their value ids, everything that the trees do not know of them yet.
+
+        The kernel may go on working with the program meanwhile: it sees what was learned only when it is told
+        (`publish`), so that what it does not know never depends on who was faster.
+        """
         some: Array = np.empty((len(rows) * (len(self.looks) + len(self.instances) + 1), 2), np.int64)
-        count = kernel.unknown(self.program(), rows, todo, some)
+        count = kernel.unknown(program, rows, todo, some)
         numbers = rows.tolist()
         for row, what in some[:count].tolist():
             ids = numbers[row]
@@ -260,43 +269,53 @@ class Knowledge:
             elif what < len(self.looks):
                 self._learn_look(what, ids)
             else:
-                number = int(self._go_on_instance.array[what - len(self.looks)])
-                if not self.trees.knows(self._instance_roots[number], ids):
-                    self._learn_action(number, self.values.state(ids), ids)
+                self._learn_action(int(self._go_on_instance.array[what - len(self.looks)]), ids)
         if self.steps or self.model.finals or self._inside:
             for ids in numbers:
-                self._learn_rest(self.values.state(ids), ids)
+                self._learn_rest(ids)
+
+    def publish(self) -> None:
+        """Let the kernel see everything that was learned."""
+        self.trees.publish()
+        for place, number, begin, end in self._new_first:
+            self.values.first[self.values.at(place, number)] = begin, end
+        for place, number, k in self._new_false:
+            self.values.false_by[self.values.at(place, number)] |= np.uint64(1 << k)
+        self._new_first.clear()
+        self._new_false.clear()
 
     def _learn_look(self, k: int, ids: Sequence[int]) -> None:
         """Ask a state predicate."""
-        if self.trees.knows(int(self._look_roots[k]), ids):
+        if self.trees.leaf(int(self._look_roots[k]), ids):
             return
         reads, found = self._look(self.looks[k], self.values.state(ids))
         for place in reads:
             self.watch[place] |= np.uint64(1 << min(k, 63))
         self._grow(self._look_roots[k], reads, ids, TRUE if found else FALSE)
         if len(reads) == 1 and not found and k < 63:
-            self.values.false_by[self.values.at(reads[0], ids[reads[0]])] |= np.uint64(1 << k)
+            self._new_false.append((reads[0], ids[reads[0]], k))
 
     def _learn_first(self, place: int, ids: Sequence[int]) -> None:
         """Run every action that looks at this place first: its value is new."""
-        if self.values.first[self.values.at(place, ids[place]), 0] >= 0:
-            for number in self._starts_at[place]:
-                if not self.trees.knows(self._instance_roots[number], ids):
-                    self._learn_action(number, self.values.state(ids), ids)
-            return
-        state, entries = self.values.state(ids), []
         for number in self._starts_at[place]:
-            self._learn_action(number, state, ids)
+            self._learn_action(number, ids)
+        if (place, ids[place]) in self._begun:
+            return
+        self._begun.add((place, ids[place]))
+        entries = []
+        for number in self._starts_at[place]:
             child = self.trees.children[self._instance_roots[number], ids[place]]
             if child > 0 or self._leaf.array[-child][0] < self._leaf.array[-child][1]:
                 entries.append((child, number))
         begin = self._go_on.append(*(child for child, _ in entries))
         self._go_on_instance.append(*(number for _, number in entries))
-        self.values.first[self.values.at(place, ids[place])] = begin, begin + len(entries)
+        self._new_first.append((place, ids[place], begin, begin + len(entries)))
 
-    def _learn_action(self, number: int, state: State, ids: Sequence[int]) -> None:
-        reads, ways = self._run(self.instances[number], state)
+    def _learn_action(self, number: int, ids: Sequence[int]) -> None:
+        """Run an action, unless its tree knows the row by now."""
+        if self.trees.leaf(self._instance_roots[number], ids):
+            return
+        reads, ways = self._run(self.instances[number], self.values.state(ids))
         leaf = self._leaf_of(number, reads, ways, ids)
         self._grow(self._instance_roots[number], reads, ids, leaf)
 
@@ -349,37 +368,30 @@ class Knowledge:
             change ^= self.values.words[place][ids[place]] ^ self.values.words[place][value]
         return change
 
-    def _learn_rest(self, state: State, ids: Sequence[int]) -> None:
+    def _learn_rest(self, ids: Sequence[int]) -> None:
         """The questions that are asked only of some rows: `within`, final states, steps."""
-        row: Array = np.array([*ids, *ids], np.int64)
-        self._ask(self._inside, self._within_roots, row, state)
+        self._ask(self._inside, self._within_roots, ids)
         if not (self.steps or self.model.finals):
             return
-        leaves: Array = np.empty(len(self.instances) + 1, np.int64)
-        n = kernel.enabled(self.program(), row, leaves)
-        ways = [way for leaf in leaves[:n].tolist() for way in range(*self._leaf.array[leaf][:2].tolist())]
+        leaves = [self.trees.leaf(root, ids) for root in self._instance_roots.values()]
+        ways = [way for leaf in leaves for way in range(*self._leaf.array[leaf][:2].tolist())]
         if not ways:
-            self._ask(self.model.finals, self._final_roots, row, state)
+            self._ask(self.model.finals, self._final_roots, ids)
         for way in ways if self.steps else ():
             begin, end = self._way.array[way][:2].tolist()
-            row[len(ids) :] = ids
+            after = list(ids)
             for place, value in self._write.array[begin:end].tolist():
-                row[len(ids) + place] = value
-            self._ask(self.steps, self._step_roots, row, state, self.values.state(row[len(ids) :].tolist()))
+                after[place] = value
+            self._ask(self.steps, self._step_roots, [*ids, *after])
 
-    def _ask(
-        self,
-        checks: Sequence[Instance[Property]],
-        roots: Array,
-        row: Array,
-        state: State,
-        after: State | None = None,
-    ) -> None:
-        """Grow the trees of some predicates that do not know a row."""
+    def _ask(self, checks: Sequence[Instance[Property]], roots: Array, ids: Sequence[int]) -> None:
+        """Grow the trees of some predicates that do not know a row, or a row and the one after it."""
+        size = len(self.model.slots)
         for root, check in zip(roots.tolist(), checks, strict=True):
-            if kernel.walk(self.program(), root, row) == 0:
-                reads, found = self._look(check, state, after)
-                self._grow(root, reads, row.tolist(), TRUE if found else FALSE)
+            if not self.trees.leaf(root, ids):
+                after = self.values.state(ids[size:]) if len(ids) > size else None
+                reads, found = self._look(check, self.values.state(ids[:size]), after)
+                self._grow(root, reads, ids, TRUE if found else FALSE)
 
     def _run(self, instance: Instance[Action], state: State) -> tuple[Sequence[int], Sequence[Alternative]]:
         told = self.model.run(instance, state, twice=self._count(instance))

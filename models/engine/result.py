@@ -40,6 +40,8 @@ class Breach:
     ids: tuple[str, ...]
     sentences: tuple[str, ...]
     trace: Trace
+    label: str = ""
+    """The property with the arguments for which it does not hold; nothing if it has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,7 @@ def breach_of(check: Property | str, label: str, sentences: tuple[str, ...], tra
     """A breach of a declared property, or of one of the two that need no declaration."""
     if isinstance(check, str):
         return Breach(check, (), sentences, trace)
-    return Breach(check.name, check.ids, sentences, trace)
+    return Breach(check.name, check.ids, sentences, trace, label if check.over else "")
 
 
 def stop_here(limits: Limits, result: Result, seconds: float) -> bool:

@@ -37,7 +37,7 @@ def shortened(model: Model, breach: Breach, patience: float = PATIENCE) -> Breac
             begin = min(begin, len(best.moves) - size + 1) - 1
         size //= 2
     trace = Trace(tuple(best.moves), breach.trace.start)
-    return replace(breach, trace=trace, sentences=best.sentences)
+    return replace(breach, trace=trace, sentences=best.sentences, label=path.label(best))
 
 
 class Found:
@@ -108,6 +108,14 @@ class Path:
             return (way.failure,)
         found = (self.model.look(check, before, after).result for check in self.steps)
         return next(filter(None, found), ())
+
+    def label(self, found: Found) -> str:
+        """The property with the arguments for which it breaks there, which may be others than before."""
+        broken = [check for check in self.looks if self.model.look(check, found.states[-1]).result]
+        if len(found.states) > 1:
+            step = found.states[-2:]
+            broken += [check for check in self.steps if self.model.look(check, *step).result]
+        return broken[0].label if broken and broken[0].of.over else ""
 
     def stuck(self, state: State) -> bool:
         if any(self.ways(label, state) for label in self.instances):

@@ -47,7 +47,10 @@ def simulate(
         result.fired[instance.of.name] += count
     result.cut = f"random walks see only a part: {number + 1:,} of up to {steps:,} steps"
     result.seconds = time.perf_counter() - started
-    result.details = walker.knowledge.details() | {"rate": result.transitions / max(result.seconds, 1e-9)}
+    result.details = walker.knowledge.details() | {
+        "rate": result.transitions / max(result.seconds, 1e-9),
+        "walks": number + 1,
+    }
     return result
 
 
@@ -90,7 +93,7 @@ class Walker:
             )
             if why == UNKNOWN:
                 row = self.values[None, :size].copy()
-                k.learn(row, np.array([k.everything()], np.uint64))
+                k.learn(k.program(), row, np.array([k.everything()], np.uint64))
             elif why == FOUND and not (found := self.found(self.trace(start, at), result)):
                 continue
             elif why == FOUND:

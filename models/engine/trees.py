@@ -60,6 +60,7 @@ class Trees:
         self.children: dict[tuple[int, int], int] = {}
         """The same for Python: by node and value."""
         self._hashed = 0
+        self._pending: list[tuple[int, int, int]] = []
 
     def new_node(self, place: int, values: int) -> int:
         """A node that asks for a place which has had so many values."""
@@ -69,12 +70,12 @@ class Trees:
         self.places[node] = place
         return node
 
-    def knows(self, root: int, ids: Sequence[int]) -> bool:
-        """Whether a row leads from a root to a leaf."""
+    def leaf(self, root: int, ids: Sequence[int]) -> int:
+        """The leaf to which a row leads from a root; 0 if that is not known."""
         node = root
         while node > 0:
             node = self.children.get((node, ids[self.places[node]]), 0)
-        return node < 0
+        return -node
 
     def grow(
         self, root: int, reads: Sequence[int], ids: Sequence[int], leaf: int, values: Sequence[Any]
@@ -91,6 +92,15 @@ class Trees:
 
     def _set_child(self, node: int, value: int, child: int) -> None:
         self.children[node, value] = child
+        self._pending.append((node, value, child))
+
+    def publish(self) -> None:
+        """Let the kernel see what was learned; until then it may go on reading what it knows."""
+        for node, value, child in self._pending:
+            self._store(node, value, child)
+        self._pending.clear()
+
+    def _store(self, node: int, value: int, child: int) -> None:
         if value < self.tree.array[node + 1]:
             self.tree.array[node + 2 + value] = child
             return

@@ -67,7 +67,7 @@ def _trace(check: Check, story: Story) -> dict[str, Any]:
         }
         for step in story.steps
     ]
-    message = " ".join(kept.sentences) or f"{kept.property} does not hold"
+    message = " ".join(kept.sentences) or f"{kept.about()} does not hold"
     again = f" Replay with ./braid replay {kept.id}." if kept.id else ""
     result = {
         "ruleId": f"{check.id}/{kept.property}",

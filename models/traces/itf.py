@@ -31,7 +31,7 @@ def document(model: Model, kept: Kept, states: Sequence[State]) -> dict[str, Any
             "format": "ITF",
             "format-description": FORMAT,
             "source": f"world {kept.world}, design {kept.design}",
-            "description": f"{kept.property}: {' '.join(kept.sentences)}".rstrip(": "),
+            "description": f"{kept.about()}: {' '.join(kept.sentences)}".rstrip(": "),
             "status": "ok" if kept.sort == "sometimes" else "violation",
         },
         "vars": [ACTION, *names],

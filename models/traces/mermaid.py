@@ -9,7 +9,7 @@ def lines(story: Story) -> Iterator[str]:
     """A participant for each actor, an arrow for each step, a note for what it changed."""
     kept, lanes = story.kept, {actor: f"p{number}" for number, actor in enumerate(story.actors)}
     yield "sequenceDiagram"
-    yield f"  title {_safe(f'{kept.property} in {kept.world}, design {kept.design}')}"
+    yield f"  title {_safe(f'{kept.about()} in {kept.world}, design {kept.design}')}"
     if not lanes:
         lanes = {"start": "p0"}
     for actor, lane in lanes.items():

@@ -34,10 +34,10 @@ def page(model: Model, story: Story, states: Sequence[State]) -> str:
     bounds = ", ".join(f"{name} {value}" for name, value in kept.bounds.items())
     where = f"world {kept.world}, design {kept.design}; {bounds}; trace {kept.id or 'not kept'}"
     filled = {
-        "TITLE": escape(f"{kept.property} – {kept.world}"),
+        "TITLE": escape(f"{kept.about()} – {kept.world}"),
         "MOOD": "good" if reached else "bad",
         "VERDICT": "Reached" if reached else "Violated",
-        "PROPERTY": escape(kept.property),
+        "PROPERTY": escape(kept.about()),
         "IDS": escape(" ".join(kept.ids)),
         "SENTENCES": "\n".join(f'<p class="sentence">{escape(said)}</p>' for said in kept.sentences),
         "SAYS": escape(story.says),

@@ -6,7 +6,7 @@ import re
 from models.traces.store import Kept
 
 PAGE = '''"""
-Trace {id}: {property} in world {world}, design {design}.
+Trace {id}: {about} in world {world}, design {design}.
 
 {sentences}
 
@@ -46,6 +46,7 @@ def test_of(kept: Kept) -> str:
     return PAGE.format(
         id=kept.id,
         property=kept.property,
+        about=kept.about(),
         world=kept.world,
         design=kept.design,
         sentences="\n".join(map(_harmless, kept.sentences)),

@@ -41,7 +41,13 @@ class Kept:
     sentences: tuple[str, ...]
     trace: Trace
     engine: str
+    label: str = ""
+    """The property with the arguments for which it does not hold, if it has any."""
     id: str = ""
+
+    def about(self) -> str:
+        """What the trace is about: the property, with its arguments where they matter."""
+        return self.label or self.property
 
 
 def of(
@@ -52,6 +58,7 @@ def of(
     ids: tuple[str, ...] = (),
     sort: str = "",
     sentences: tuple[str, ...] = (),
+    label: str = "",
     engine: str = "",
 ) -> Kept:
     """A trace of a world, ready to be kept."""
@@ -64,6 +71,7 @@ def of(
         sort=sort,
         sentences=sentences,
         trace=trace,
+        label=label,
         engine=engine,
     )
 
@@ -122,6 +130,7 @@ def _read(document: dict[str, Any], id: str) -> Kept:
         sentences=tuple(map(str, document["sentences"])),
         trace=Trace(moves, int(trace["start"]), loop),
         engine=str(document["engine"]),
+        label=str(document.get("label", "")),
         id=id,
     )
 

@@ -14,7 +14,7 @@ def lines(story: Story) -> Iterator[str]:
     """What broke, how, and what to do with it."""
     kept = story.kept
     verdict = "REACHED" if kept.sort == "sometimes" else "VIOLATED"
-    head = f"{verdict:<10}{'  '.join((*kept.ids, kept.property))}"
+    head = f"{verdict:<10}{'  '.join((*kept.ids, kept.about()))}"
     yield f"{head:<66}  world {kept.world}, design {kept.design}"
     for sentence in kept.sentences:
         yield from (f"{INDENT}{line}" for line in sentence.splitlines())

@@ -11,7 +11,6 @@ from typing import Any
 
 from models.engine import fast, liveness, reference
 from models.engine.result import DEADLOCK, FAILURE, Breach, Limits, Result, replay
-from models.verdict import Verdict
 from spec.immutable import renamed
 from spec.machine import Property, Sort
 from spec.world import Instance, Model, State, World
@@ -19,13 +18,10 @@ from spec.world import Instance, Model, State, World
 
 def compared(expected: Result, found: Result) -> Iterator[str]:
     """Everything that two full explorations have in common: sizes, counts, breaches and how far away they are."""
-    for name, figures in (("expected", figures_of(expected)), ("found", figures_of(found))):
-        if name == "expected":
-            wanted = figures
-            continue
-        for what, value in figures.items():
-            if value != wanted[what]:
-                yield f"{what} {value}, {expected.engine} says {wanted[what]}"
+    wanted = figures_of(expected)
+    for what, value in figures_of(found).items():
+        if value != wanted[what]:
+            yield f"{what} {value}, {expected.engine} says {wanted[what]}"
 
 
 def figures_of(result: Result) -> dict[str, Any]:
@@ -166,16 +162,16 @@ def reference_search(world: World, limits: Limits) -> reference.Search:
     return search
 
 
-def with_promises(world: World, limits: Limits = Limits()) -> tuple[Verdict, set[str]]:  # noqa: B008
-    """Verdict and breached properties as the reference engine finds them, and liveness on the plain graph."""
+def with_promises(world: World, limits: Limits = Limits()) -> Result:  # noqa: B008
+    """What the reference engine says, with the promises checked on the plain graph."""
     model = Model(world)
     result = reference.explore(world, limits)
     promised = any(check.of.sort is Sort.LEADS_TO for check in model.checks)
     if promised and not result.breaches:
-        answer = liveness.check(model, liveness.graph_of(model), cut=result.cut)
+        answer = liveness.check(model, liveness.graph_of(model, limits.states), cut=result.cut)
         result.breaches += answer.breaches
         result.cut = result.cut or answer.undecided
-    return result.verdict, {breach.property for breach in result.breaches}
+    return result
 
 
 def explored(world: World, limits: Limits = Limits(), **options: Any) -> Result:  # noqa: B008

@@ -232,7 +232,9 @@ class Written:
                 over = (self.pick(self.domains),)
             if chance == 9 and len(self.domains) > 1:
                 over = (self.domains[0], self.domains[1])
-            kind = self.pick(("count", "count", "mood", "word", "flag", "who", "who", "crowd", "queue", "note"))
+            kind = self.pick(
+                ("count", "count", "mood", "word", "flag", "who", "who", "crowd", "queue", "note")
+            )
             if over and kind in ("crowd", "queue", "note") and len(over) > 1:
                 kind = "mood"
             cap = 1 + self.below(3)
@@ -255,7 +257,7 @@ class Written:
                 self.lines.append("class Larger(Drawn):")
             self.lines.append(f"    {one.name} = {self.declaration(one)}")
         if self.padding:
-            self.lines.append('    padded = Variable(0)')
+            self.lines.append("    padded = Variable(0)")
             self.lines.append('    pad = Family(Domain("pad"), 0)')
 
     def declaration(self, one: Var) -> str:
@@ -494,7 +496,9 @@ class Written:
         if one.kind == "count":
             if one.cap == 40:
                 return f"min({old} + 1, 40)"
-            return self.pick((old, f"min({old} + 1, {one.cap})", f"({old} + 1) % {one.cap + 1}", f"max({old} - 1, 0)"))
+            return self.pick(
+                (old, f"min({old} + 1, {one.cap})", f"({old} + 1) % {one.cap + 1}", f"max({old} - 1, 0)")
+            )
         if one.kind == "flag":
             return self.conditions(scope, 1) if self.often(50) else f"not {old}"
         if one.of is None:

@@ -1,0 +1,15 @@
+"""What is compiled on first use, and a word to whoever waits for it."""
+
+from cli.console import err
+from models.engine.cache import is_compiled
+
+WAITING = {
+    "search": "the search kernel, once (about 20 s)",
+    "walks": "the kernel for random walks, once (about 10 s)",
+}
+
+
+def announce(needed_for: str) -> None:
+    """Say that something is about to be compiled, unless it was compiled before; a program may read on."""
+    if not is_compiled(needed_for):
+        err.print(f"braid: compiling {WAITING[needed_for]} ...", markup=False)
