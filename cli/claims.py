@@ -8,12 +8,17 @@ from rich.table import Table
 from cli.console import emit, error, out
 from proofs.checks import LEDGER, all_checks, citations, read_ledger
 from spec.claims import Claim, Ledger, Reading, flaws, format_ledger, linked, parse
+from spec.immutable import Misuse
 from spec.refusals import Refused
 
 
 def claims(ids: list[str], update: bool, only_open: bool, readings: bool, as_json: bool) -> int:
     """Show what is asked for; the exit code is 1 when ledger and checks disagree."""
-    checks = all_checks()
+    try:
+        checks = all_checks()
+    except Misuse as broken:
+        error("not every check can be read, so nothing was changed", f"mend it there: {broken}")
+        return 2
     try:
         ledger = read_ledger()
         if update:

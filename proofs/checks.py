@@ -1,12 +1,14 @@
-"""Every check there is and the claims that it names: laws, contracts and tests."""
+"""Every check there is and the claims that it names: laws, contracts, worlds and tests."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from models.laws import all_laws
+from models.worlds import all_worlds, ids_of
 from proofs.contracts import ROOT, all_contracts
 from spec.claims import CLAIM_ID, Ledger, parse
+from spec.world import Holds, World
 
 LEDGER = ROOT / "spec" / "claims.toml"
 
@@ -20,9 +22,22 @@ def all_checks() -> dict[str, tuple[str, ...]]:
     """The claims of each check, by the check's id."""
     checks = {law.check: law.claims for law in all_laws()}
     checks |= {contract.check: contract.claims for contract in all_contracts()}
+    checks |= dict(worlds_with_claims(all_worlds()))
     for path in sorted((ROOT / "tests").rglob("test_*.py")):
         checks |= dict(tests_with_claims(path))
     return checks
+
+
+def worlds_with_claims(worlds: Iterable[World]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """
+    The worlds in which rules with claims are at work.
+
+    One that is expected to be violated ends at the violation, so it says nothing of its other rules.
+    """
+    for world in worlds:
+        claims = tuple(id for id in ids_of(world) if CLAIM_ID.fullmatch(id))
+        if claims and isinstance(world.expect, Holds):
+            yield f"world:{world.name}", claims
 
 
 def tests_with_claims(path: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -41,9 +56,9 @@ def tests_with_claims(path: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def citations() -> dict[str, tuple[str, ...]]:
-    """Where the specification's own text cites each claim, as `file:line`."""
+    """Where the specification and the machines of worlds cite each claim, as `file:line`."""
     found: dict[str, list[str]] = {}
-    for path in sorted((ROOT / "spec").glob("*.py")):
+    for path in (*sorted((ROOT / "spec").glob("*.py")), *sorted((ROOT / "models" / "worlds").glob("*.py"))):
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             for id in CLAIM_ID.findall(line):
                 found.setdefault(id, []).append(f"{path.relative_to(ROOT)}:{number}")

@@ -8,6 +8,7 @@ candidates reach an owner in the order of the frontier, the numbering of states,
 are the same for every number of threads.
 """
 
+import math
 import os
 import shutil
 import sys
@@ -500,6 +501,13 @@ def note(breaches: list[Breach], made: Breach) -> None:
         breaches.append(made)
 
 
+def alone(*shape: int, dtype: Any = np.int64) -> Array:
+    """An array that shares no cache line with another, so that threads do not slow each other down."""
+    size, margin = math.prod(shape), 128
+    whole: Array = np.zeros(size + 2 * margin, dtype)
+    return whole[margin : margin + size].reshape(shape)
+
+
 class Worker:
     """What one thread needs to expand rows: buckets for what it finds, and lists for what it notices."""
 
@@ -507,20 +515,17 @@ class Worker:
         codes = len(search.knowledge.looks) + len(search.knowledge.steps) + 2
         places, instances, chunk = len(search.model.slots), len(search.model.instances), search.options.chunk
         self.candidates: Array = np.empty((OWNERS, 1 << 10, 2), np.uint64)
-        self.counts: Array = np.zeros(OWNERS, np.int64)
-        self.fresh: Array = np.zeros(OWNERS, np.int64)
-        self.recent: Array = np.zeros(1 if search.knowledge.exact else RECENT, np.uint64)
-        self.misses: Array = np.empty(chunk, np.int64)
-        self.hits: Array = np.empty((codes, 3), np.int64)
-        self.seen: Array = np.zeros(codes, np.uint8)
-        self.fired: Array = np.zeros(instances, np.int64)
-        self.totals: Array = np.zeros(4, np.int64)
-        self.reduced: Array = np.zeros(chunk, np.uint8)
-        self.values: Array = np.empty(2 * places, np.int64)
-        self.leaves: Array = np.empty(instances + 1, np.int64)
-        self.scratch: Array = np.zeros((4, instances + 1), np.int64)
+        self.counts, self.fresh = alone(OWNERS), alone(OWNERS)
+        self.recent = alone(1 if search.knowledge.exact else RECENT, dtype=np.uint64)
+        self.misses, self.hits, self.seen = alone(chunk), alone(codes, 3), alone(codes, dtype=np.uint8)
+        self.fired, self.totals, self.reduced = alone(instances), alone(4), alone(chunk, dtype=np.uint8)
+        self.values, self.leaves, self.scratch = (
+            alone(2 * places),
+            alone(instances + 1),
+            alone(4, instances + 1),
+        )
         members = len(search.knowledge.symmetry.names) if search.knowledge.symmetry else 0
-        self.ranking: Array = np.zeros((orbit.ROWS, members), np.uint64)
+        self.ranking = alone(orbit.ROWS, members, dtype=np.uint64)
 
     def make_room(self, room: int) -> None:
         """Make sure that a bucket can hold so many."""

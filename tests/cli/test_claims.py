@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from cli import claims as command
 from cli.__main__ import app
+from models import worlds
 from proofs.checks import read_ledger
 from spec.claims import format_ledger
 
@@ -37,7 +38,8 @@ def test_the_matrix_has_a_row_for_each_seed() -> None:
 
 
 def test_a_claim_leads_to_its_rule_and_its_checks() -> None:
-    checked = next(c for c in read_ledger().claims if c.checked_by and c.id.startswith("468-LAYOUT"))
+    own = [c for c in read_ledger().claims if c.id.startswith("468-LAYOUT")]
+    checked = next(c for c in own if any(check.startswith("law:") for check in c.checked_by))
 
     done = run(app, ["claims", checked.id.lower()])
 
@@ -45,6 +47,29 @@ def test_a_claim_leads_to_its_rule_and_its_checks() -> None:
     assert checked.says in done.output
     assert checked.checked_by[0] in done.output
     assert "rule       spec/layout.py:" in done.output
+
+
+def test_a_claim_that_a_world_checks_leads_to_the_machine() -> None:
+    done = run(app, ["claims", "468-SPLIT-11"])
+
+    assert done.exit_code == 0
+    assert "check      world:split-merge\n" in done.output
+    assert "rule       models/worlds/split_merge.py:" in done.output
+    assert "waits for " in done.output
+
+
+def test_a_module_of_worlds_that_cannot_be_read_changes_nothing(
+    copy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "half_a_world.py").write_text("def half(:\n")
+    monkeypatch.setattr(worlds, "__path__", [*worlds.__path__, str(tmp_path)])
+    before = copy.read_text()
+
+    done = run(app, ["claims", "--update"])
+
+    assert done.exit_code == 2
+    assert f"mend it there: {tmp_path}/half_a_world.py:1 SyntaxError" in done.stderr
+    assert copy.read_text() == before
 
 
 def test_readings_and_open_claims_can_be_listed() -> None:
