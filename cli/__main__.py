@@ -309,26 +309,48 @@ def bench(
     full: Annotated[
         bool, typer.Option("--full", help="Let the reference engine see the whole world, too: minutes.")
     ] = False,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", dir_okay=False, help="Draw the growth into this SVG file.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Measure how fast the engine and the specification's operations are, beside other ways to do it."""
     from cli.bench import bench as command
 
-    raise typer.Exit(command(parts or [], full, json))
+    raise typer.Exit(command(parts or [], full, plot, json))
 
 
 @app.command()
 def mutants(
-    modules: Annotated[
-        list[str] | None, typer.Argument(help="Modules of the specification; all of them if none.")
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Modules of the specification, or worlds; all modules if none.")
     ] = None,
     guards: Annotated[bool, typer.Option("--guards", help="Only take guards out; much faster.")] = False,
+    each: Annotated[bool, typer.Option("--each", help="A line for each mutant, not only survivors.")] = False,
+    bounds: Bounds = None,
     json: Json = False,
 ) -> None:
-    """Change the specification in one place at a time, and see whether any check notices."""
-    from cli.mutants import mutants as command
+    """Change the specification or a world in one place at a time, and see whether any check notices."""
+    modules = [name for name in names or [] if names_a_module(name)]
+    worlds = [name for name in names or [] if not names_a_module(name)]
+    if not worlds and not bounds:
+        from cli.mutants import mutants as command
 
-    raise typer.Exit(command(modules or [], guards, json))
+        raise typer.Exit(command(modules, guards, each, json))
+
+    def of_worlds() -> int:
+        from cli.world_mutants import see_that_they_are_worlds, world_mutants
+
+        see_that_they_are_worlds(worlds, modules)
+        how = manner(EngineName.FAST, None, bounds, (None, None, None, None))
+        return world_mutants(worlds, guards, each, how, json)
+
+    answer(of_worlds)
+
+
+def names_a_module(name: str) -> bool:
+    """Whether a name is meant for a module of the specification; its mutants must not find any imported."""
+    return name.startswith("spec.") or (ROOT / "spec" / f"{name}.py").is_file()
 
 
 def manner(

@@ -1,8 +1,10 @@
 """`./braid bench`: how fast the engine and the specification's own operations are, beside other ways."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+from cli.compiling import announce
 from cli.console import emit, err, out
 from cli.environment import need_spin
 from models.asking import Usage
@@ -11,7 +13,7 @@ PARTS = ("engine", "layout", "growth")
 RATIOS = ("fast_over_reference", "fast_over_spin", "two_threads_over_one", "reduced_over_spin_por")
 
 
-def bench(parts: list[str], full: bool, as_json: bool) -> int:
+def bench(parts: list[str], full: bool, plot: Path | None, as_json: bool) -> int:
     """Run some benchmarks, or all, and print what they measured."""
     for part in parts:
         if part not in PARTS:
@@ -23,7 +25,7 @@ def bench(parts: list[str], full: bool, as_json: bool) -> int:
     if "layout" in parts or not parts:
         found["layout_walk"] = layout(say)
     if "growth" in parts:
-        found["growth"] = growth(say)
+        found["growth"] = growth(say, plot)
     if as_json:
         emit(found)
         return 0
@@ -47,15 +49,21 @@ def engine(say: Callable[[str], None], full: bool) -> dict[str, Any]:
     from tests.bench.engine import measure  # noqa: PLC0415 (compiled code, loaded only where it is needed)
 
     need_spin()
+    announce("search")
     say("every search is exhaustive; engines take turns, and the best time of each counts ...")
     return measure(say, full)
 
 
-def growth(say: Callable[[str], None]) -> list[dict[str, Any]]:
-    """One world from 10^5 to 10^8 states; some minutes."""
+def growth(say: Callable[[str], None], picture: Path | None) -> list[dict[str, Any]]:
+    """One world from 10^5 to 10^8 states, in some minutes; as a picture, too, if one is asked for."""
     from tests.bench.engine import growth as measure  # noqa: PLC0415
+    from tests.bench.plot import plot  # noqa: PLC0415
 
-    return measure(say)
+    announce("search")
+    rows = measure(say)
+    if picture:
+        picture.write_text(plot(rows))
+    return rows
 
 
 def layout(say: Callable[[str], None]) -> dict[str, Any]:

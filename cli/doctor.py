@@ -9,9 +9,21 @@ from dataclasses import dataclass
 from rich.table import Table
 
 from cli.console import ROOT, emit, error, out
-from cli.environment import Missing, how_to_get_java, java, need_spark, version
+from cli.environment import (
+    Missing,
+    how_to_get_java,
+    how_to_get_spin,
+    java,
+    need_spark,
+    program_version,
+    version,
+)
+from models.engine.cache import folder, is_compiled
 
-LIBRARIES = ("hypothesis", "crosshair-tool", "networkx", "mmh3")
+LIBRARIES = {
+    **dict.fromkeys(("hypothesis", "crosshair-tool", "networkx", "mmh3"), "everything"),
+    **dict.fromkeys(("numpy", "numba", "scipy"), "worlds"),
+}
 CACHE = ROOT / ".braid"
 
 
@@ -59,14 +71,21 @@ def examine() -> Iterator[Finding]:
     yield Finding(
         "Python", platform.python_version() if recent else None, "everything", "install Python 3.11"
     )
-    for library in LIBRARIES:
-        yield Finding(library, version(library), "everything", again)
+    for library, needed_for in LIBRARIES.items():
+        yield Finding(library, version(library), needed_for, again)
     yield Finding("Z3", z3_version(), "proofs", again)
+    for kernel, needed_for in (("search", "worlds"), ("walks", "./braid simulate")):
+        yield Finding(
+            f"kernel: {kernel}", compiled(kernel), needed_for, "it is compiled on first use", optional=True
+        )
 
     found = java()
     shown = f"{found[1]} ({found[0]})" if found else None
     yield Finding("Java", shown, "Spark", how_to_get_java() + ", or ./braid doctor --fix", optional=True)
     yield Finding("PySpark", version("pyspark"), "Spark", "./braid doctor --fix", optional=True)
+    for program, asked in (("spin", "-V"), ("gcc", "--version")):
+        found_version = program_version(program, asked)
+        yield Finding(program, found_version, "./braid bench", how_to_get_spin(), optional=True)
     yield Finding("cache", cache(), "replays, compiled kernels", f"make {CACHE} writable")
 
 
@@ -81,6 +100,15 @@ def z3_version() -> str | None:
     solver.add(x * x == 49, x > 0)
     solved = solver.check() == z3.sat and solver.model()[x] == 7
     return z3.get_version_string() if solved else None
+
+
+def compiled(kernel: str) -> str | None:
+    """Where a kernel lies that need not be compiled again."""
+    if version("numba") is None or not is_compiled(kernel):
+        return None
+    place = folder()
+    shown = place.relative_to(ROOT) if place.is_relative_to(ROOT) else place
+    return f"compiled, {shown}"
 
 
 def cache() -> str | None:

@@ -1,4 +1,4 @@
-"""What the machine has, and how to get what it lacks: Python packages, Java, Spark."""
+"""What the machine has, and how to get what it lacks: Python packages, Java, Spark, Spin."""
 
 import importlib.metadata
 import os
@@ -61,6 +61,23 @@ def need_spin() -> None:
         err.print("braid: installing spin and gcc, to measure against ...")
         _apt("update")
         _apt("install", "-y", "--no-install-recommends", "spin", "gcc", "libc6-dev")
+
+
+def how_to_get_spin() -> str:
+    """What installs Spin and a C compiler on this machine."""
+    if shutil.which("apt-get"):
+        return "run: sudo apt-get install spin gcc libc6-dev"
+    return "https://spinroot.com, and a C compiler called gcc"
+
+
+def program_version(program: str, asked: str) -> str | None:
+    """What a program answers when it is asked for its version, in numbers; nothing if it is not there."""
+    try:
+        said = subprocess.run([program, asked], capture_output=True, text=True, timeout=30, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    found = re.search(r"\d+(\.\d+)+", said.stdout.partition("\n")[0])
+    return found[0] if found else "of unknown version"
 
 
 def how_to_get_java() -> str:

@@ -10,7 +10,7 @@ from cli.console import Progress, emit, error, out
 from tests.mutants import WITHOUT, Mutant, modules, mutants_of, run, unchanged
 
 
-def mutants(names: list[str], only_guards: bool, as_json: bool) -> int:
+def mutants(names: list[str], only_guards: bool, each: bool, as_json: bool) -> int:
     """Try the mutants of some modules, or of all; the exit code is 1 when one survives."""
     chosen = [name if name.startswith("spec.") else f"spec.{name}" for name in names] or modules()
     for name in chosen:
@@ -33,7 +33,7 @@ def mutants(names: list[str], only_guards: bool, as_json: bool) -> int:
         m for name in chosen for m in mutants_of(name) if not only_guards or m.change.startswith(WITHOUT)
     ]
     survivors = attempt(tried, "mutants", cores)
-    report(tried, survivors, as_json)
+    report(tried, survivors, each, as_json)
     if not tried:
         return 3
     return 1 if survivors else 0
@@ -47,16 +47,23 @@ def attempt(some: list[Mutant], what: str, cores: int) -> list[Mutant]:
     return survivors
 
 
-def report(tried: list[Mutant], survivors: list[Mutant], as_json: bool) -> None:
-    """How many were killed, and which were not."""
+def report(tried: list[Mutant], survivors: list[Mutant], each: bool, as_json: bool) -> None:
+    """How many were killed, and which were not; all of them on request."""
     if as_json:
-        rows = [{"module": m.module, "line": m.line, "change": m.change} for m in survivors]
-        emit({"total": len(tried), "killed": len(tried) - len(survivors), "survivors": rows})
+        found = {"total": len(tried), "killed": len(tried) - len(survivors), "survivors": plain(survivors)}
+        told = [row | {"killed": m not in survivors} for row, m in zip(plain(tried), tried, strict=True)]
+        emit(found | ({"mutants": told} if each else {}))
         return
     total, alive = Counter(m.module for m in tried), Counter(m.module for m in survivors)
     for module in total:
         out.print(f"{module:<20} {total[module] - alive[module]:>4} of {total[module]:>4} killed")
-    for mutant in sorted(survivors, key=lambda m: (m.module, m.line)):
+    for mutant in sorted(tried if each else survivors, key=lambda m: (m.module, m.line)):
         place = mutant.module.replace(".", "/") + f".py:{mutant.line}"
-        out.print(f"SURVIVED  {place:<28} {mutant.change}", markup=False)
+        head = "SURVIVED" if mutant in survivors else "killed"
+        out.print(f"{head:<8}  {place:<28} {mutant.change}", markup=False)
     out.print(f"{len(tried) - len(survivors)} of {len(tried)} mutants killed")
+
+
+def plain(some: list[Mutant]) -> list[dict[str, object]]:
+    """Mutants for a program."""
+    return [{"module": m.module, "line": m.line, "change": m.change} for m in some]

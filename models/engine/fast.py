@@ -307,7 +307,7 @@ class Search:
         missed = np.concatenate([w.misses[: w.totals[MISSES]] for w in self.workers])
         if mode != LOOK:
             ignored = self.insert(program, chunk)
-            if len(ignored):
+            if mode == EXPAND and len(ignored):
                 self.visit(program, chunk.part(ignored), REST, lambda: None)
         self.missed = missed
 

@@ -1,0 +1,4 @@
+"""Broken."""
+from spec.machine import Machine
+
+def half(:
