@@ -315,9 +315,13 @@ def bench(
     json: Json = False,
 ) -> None:
     """Measure how fast the engine and the specification's operations are, beside other ways to do it."""
-    from cli.bench import bench as command
 
-    raise typer.Exit(command(parts or [], full, plot, json))
+    def command() -> int:
+        from cli.bench import bench as run
+
+        return run(parts or [], full, plot, json)
+
+    answer(command)
 
 
 @app.command()

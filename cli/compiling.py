@@ -5,7 +5,7 @@ from models.engine.cache import is_compiled
 
 WAITING = {
     "search": "the search kernel, once (about 20 s)",
-    "walks": "the kernel for random walks, once (about 10 s)",
+    "walks": "the kernel for random walks, once (about 5 s)",
 }
 
 

@@ -1,11 +1,10 @@
 """`./braid simulate`: seeded random walks through a world, where it is too large to see all of it."""
 
-from models.engine.simulate import simulate as walk
-
 from cli.compiling import announce
 from cli.console import emit, out
 from cli.terminal import show_story
 from cli.worlds import Manner, kept_story, of_breach
+from models.engine.simulate import simulate as walk
 from models.events import story_as_plain
 from spec.world import Model, Violated
 

@@ -1,4 +1,4 @@
-"""`./braid mutants WORLD`: change a world's actions in one place at a time, and see whether a property notices."""
+"""`./braid mutants WORLD`: change its actions in one place at a time, and see whether a property notices."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -70,7 +70,7 @@ def world_mutants(names: list[str], only_guards: bool, each: bool, manner: Manne
 
 
 def see_that_they_are_worlds(names: list[str], modules: list[str]) -> None:
-    """Refuse names that are no worlds, and modules beside them: those are tried in processes without worlds."""
+    """Refuse names that are no worlds, and modules beside them: those want processes without any world."""
     every = known()
     for name in names:
         if name not in every:
@@ -90,7 +90,7 @@ def sound(world: World) -> World:
         return world
     sound = [one.name for one in known().values() if isinstance(one.expect, Holds)]
     raise Usage(
-        f"{world.name} is expected to violate {world.expect.property}: it is wrong before anything is changed",
+        f"{world.name} is expected to violate {world.expect.property}: it is wrong before any change",
         f"worlds that hold: {', '.join(sound)}",
     )
 
@@ -134,7 +134,7 @@ def rows(head: str, some: Iterable[Tried]) -> None:
     width = max((len("{}:{}".format(*one.place)) for one in some), default=0)
     for one in some:
         place = "{}:{}".format(*one.place)
-        after = {"killed": f"  by {one.by}", "UNKNOWN": "  (far larger than the world, and nothing broke so far)"}
+        after = {"killed": f"  by {one.by}", "UNKNOWN": "  (far larger than the world, nothing broke so far)"}
         out.print(f"{head:<8}  {place:<{width}}  {one.mutant.change}{after.get(head, '')}", markup=False)
 
 

@@ -184,9 +184,7 @@ def figures(result: Result, stories: list[Story]) -> dict[str, Any]:
 
 def of_breach(world: World, breach: Breach, engine: str) -> Kept:
     """A breach, ready to be kept."""
-    return of_trace(
-        world, breach.property, breach.trace, engine, breach.ids, breach.sentences, breach.label
-    )
+    return of_trace(world, breach.property, breach.trace, engine, breach.ids, breach.sentences, breach.label)
 
 
 def of_trace(
@@ -199,9 +197,7 @@ def of_trace(
     label: str = "",
 ) -> Kept:
     sort = {p.name: p.sort.value for p in properties_of(world)}.get(name, "")
-    return store.of(
-        world, name, trace, ids=ids, sort=sort, sentences=sentences, label=label, engine=engine
-    )
+    return store.of(world, name, trace, ids=ids, sort=sort, sentences=sentences, label=label, engine=engine)
 
 
 def kept_story(model: Model, kept: Kept) -> Story:

@@ -113,8 +113,8 @@ class Path:
         """The property with the arguments for which it breaks there, which may be others than before."""
         broken = [check for check in self.looks if self.model.look(check, found.states[-1]).result]
         if len(found.states) > 1:
-            step = found.states[-2:]
-            broken += [check for check in self.steps if self.model.look(check, *step).result]
+            before, after = found.states[-2:]
+            broken += [check for check in self.steps if self.model.look(check, before, after).result]
         return broken[0].label if broken and broken[0].of.over else ""
 
     def stuck(self, state: State) -> bool:

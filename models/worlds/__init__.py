@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pkgutil import iter_modules
 
 from spec.immutable import Misuse
-from spec.machine import Property
+from spec.machine import Action, Property
 from spec.world import World
 
 
@@ -67,8 +67,9 @@ def properties_of(world: World) -> tuple[Property, ...]:
 
 def ids_of(world: World) -> tuple[str, ...]:
     """The ids of all rules that take part in a world: what happens in it, and what is checked."""
-    actions = [action for machine in world.machines for action in machine.actions]
-    return tuple(dict.fromkeys(id for rule in (*actions, *properties_of(world)) for id in rule.ids))
+    rules: list[Action | Property] = [action for machine in world.machines for action in machine.actions]
+    rules += properties_of(world)
+    return tuple(dict.fromkeys(id for rule in rules for id in rule.ids))
 
 
 def _worlds_in(name: str) -> Iterator[World]:

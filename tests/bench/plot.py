@@ -10,7 +10,7 @@ LINES = (
     ("seconds", "seconds", "#1f6feb", 1.0, -10),
     ("peak_bytes", "peak memory, 100 MB", "#d1720a", 1e8, 28),
 )
-"""What is drawn: its name in a row, its label, colour and unit, and how far the label stands below the end."""
+"""What is drawn: its name in a row, label, colour and unit, and how far the label stands below the end."""
 
 
 def plot(rows: list[dict[str, Any]]) -> str:

@@ -1,4 +1,0 @@
-"""Broken."""
-from spec.machine import Machine
-
-def half(:
