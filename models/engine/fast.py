@@ -261,15 +261,25 @@ class Search:
                 self.tell(Standing(r.states, r.transitions, r.depth, total, total - len(self.waiting)))
             self.keep_within_memory()
             if self.elapsed(self.saved) > self.options.save_every:
-                self.put_back(unknown)
+                self.learn(self.knowledge.program(), unknown)
+                self.wait_again(unknown)
                 unknown = None
                 self.save()
             if self.limits.seconds is not None and self.elapsed() > self.limits.seconds:
                 stop_here(self.limits, self.result, self.elapsed())
                 return
 
-    def put_back(self, unknown: Block | None) -> None:
-        """Rows that were left alone wait again."""
+    def learn(self, program: Program, unknown: Block | None) -> None:
+        """Run the specification where rows were left alone because some tree did not know them."""
+        if unknown:
+            some = slice(0, LEARN_AT_ONCE)
+            ids = self.knowledge.values.unpack_all(unknown.rows[some])
+            self.knowledge.learn(program, ids, unknown.todo[some])
+
+    def wait_again(self, unknown: Block | None) -> None:
+        """Rows that were left alone wait again, now that they are known."""
+        if self.knowledge.values.outgrown:
+            self.pack_again()
         if unknown:
             self.waiting.put_back(unknown)
 
@@ -284,18 +294,11 @@ class Search:
         program = k.program()
         chunk = self.waiting.take(self.options.chunk, k.values.packing) if self.waiting else None
 
-        def learn() -> None:
-            if unknown:
-                some = slice(0, LEARN_AT_ONCE)
-                k.learn(program, k.values.unpack_all(unknown.rows[some]), unknown.todo[some])
-
         if chunk is None:
-            learn()
+            self.learn(program, unknown)
         else:
-            self.visit(program, chunk, mode, learn)
-        if k.values.outgrown:
-            self.pack_again()
-        self.put_back(unknown)
+            self.visit(program, chunk, mode, lambda: self.learn(program, unknown))
+        self.wait_again(unknown)
         if chunk is None or not len(self.missed):
             return None
         return chunk.part(self.missed).packed(k.values.packing)
