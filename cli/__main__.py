@@ -405,7 +405,12 @@ def main() -> None:
     try:
         app(prog_name="./braid")
     except Exception:
+        from cli.compiling import discarded
+
         story = traceback.format_exc()
+        if discarded(story):
+            error("the compiled kernel was damaged", "it is thrown away now: run the same command again")
+            sys.exit(5)
         error(f"this is a defect of Braid: {story.strip().splitlines()[-1]}", keep(story))
         sys.exit(5)
 

@@ -38,8 +38,8 @@ def is_compiled(needed_for: str) -> bool:
 
 
 def _version() -> str:
-    """The sources and those who compile them, as a name for a folder."""
-    digest = hashlib.sha256(f"{sys.version} {importlib.metadata.version('numba')}".encode())
+    """The sources, where they stand, and those who compile them, as a name for a folder."""
+    digest = hashlib.sha256(f"{HERE} {sys.version} {importlib.metadata.version('numba')}".encode())
     for source in SOURCES:
         digest.update((HERE / f"{source}.py").read_bytes())
     return digest.hexdigest()[:16]

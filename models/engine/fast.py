@@ -209,14 +209,12 @@ class Search:
     def begin(self) -> Frontier:
         """The initial states, in their tables."""
         k = self.knowledge
-        ids = [
-            [k.values.intern(place, value) for place, value in enumerate(state)]
-            for state in self.model.initial
-        ]
+        initial = list(map(k.sliced, self.model.initial))
+        ids = [[k.values.intern(place, value) for place, value in enumerate(state)] for state in initial]
         self.pack_again()
         rows = np.array([k.values.pack(row) for row in ids], np.uint64)
         prints = self.fingerprints(rows)
-        chosen = list(range(len(rows)))
+        chosen = [number for number, state in enumerate(initial) if initial.index(state) == number]
         if k.symmetry:
             chosen = sorted(np.unique(prints, return_index=True)[1].tolist())
         block = Block(

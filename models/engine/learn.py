@@ -236,6 +236,13 @@ class Knowledge:
             "row_bytes": 8 * self.values.row_words,
         }
 
+    def sliced(self, state: State) -> State:
+        """The state as it was declared wherever nobody looks, so that nothing differs only there."""
+        if self.slice is None:
+            return state
+        declared, places = self.model.declared, self.slice.places
+        return tuple(value if place in places else declared[place] for place, value in enumerate(state))
+
     def everything(self) -> int:
         """All state predicates, as bits."""
         return (1 << min(len(self.looks), 64)) - 1

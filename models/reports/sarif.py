@@ -73,7 +73,7 @@ def _trace(check: Check, story: Story) -> dict[str, Any]:
         "ruleId": f"{check.id}/{kept.property}",
         "level": "error",
         "message": {"text": f"{message}{again}"},
-        "locations": [_location(story.place, f"{kept.world}.{kept.property}")],
+        "locations": [_location(story.place, f"{kept.world}.{kept.about()}")],
     }
     return {**result, "codeFlows": [{"threadFlows": [{"locations": steps}]}]} if steps else result
 

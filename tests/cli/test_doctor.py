@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from cli import doctor as command
 from cli import environment
 from cli.__main__ import app
-from cli.environment import Missing, how_to_get_java, java, java_version, need_java
+from cli.environment import Missing, how_to_get_java, java, java_version, need_java, program_version
 
 run = CliRunner().invoke
 
@@ -91,13 +91,45 @@ def test_doctor_finds_everything_that_is_needed() -> None:
     answer = json.loads(run(app, ["doctor", "--json"]).stdout)
 
     assert answer["well"] is True
-    assert {"Python", "hypothesis", "Z3", "Java", "PySpark", "cache"} <= {
-        f["what"] for f in answer["findings"]
-    }
+    found = {f["what"]: f for f in answer["findings"]}
+    assert {"Python", "hypothesis", "Z3", "Java", "PySpark", "cache"} <= found.keys()
+    assert {found[library]["found"] for library in ("numpy", "numba", "scipy")}.isdisjoint({None})
+    assert {found[program]["optional"] for program in ("spin", "gcc")} == {True}
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_doctor_says_whether_the_kernel_is_compiled(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, there: bool
+) -> None:
+    monkeypatch.setattr(command, "is_compiled", lambda needed_for: there and needed_for == "search")
+    monkeypatch.setattr(command, "folder", lambda: tmp_path)
+
+    found = {f["what"]: f for f in json.loads(run(app, ["doctor", "--json"]).stdout)["findings"]}
+
+    assert found["kernel: search"]["found"] == (f"compiled, {tmp_path}" if there else None)
+    assert found["kernel: walks"]["found"] is None
+    assert found["kernel: walks"]["optional"] is True
+
+
+@pytest.mark.parametrize(
+    ("said", "version"),
+    [
+        ("Spin Version 6.5.2 -- 6 December 2019", "6.5.2"),
+        ("gcc (Debian 12.2.0-14) 12.2.0", "12.2.0"),
+        ("", "of unknown version"),
+    ],
+)
+def test_a_program_says_its_version(tmp_path: Path, said: str, version: str) -> None:
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\necho '{said}'\n")
+    program.chmod(0o755)
+
+    assert program_version(str(program), "--version") == version
+    assert program_version(str(tmp_path / "gone"), "--version") is None
 
 
 def test_a_missing_library_makes_the_doctor_exit_3(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command, "LIBRARIES", ("no-such-library",))
+    monkeypatch.setattr(command, "LIBRARIES", {"no-such-library": "everything"})
 
     done = run(app, ["doctor"])
 

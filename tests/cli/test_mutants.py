@@ -47,6 +47,21 @@ def test_a_survivor_is_listed_with_its_place_and_exits_1(monkeypatch: pytest.Mon
     assert "0 of 1 mutants killed" in done.output
 
 
+def test_each_mutant_is_listed_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    dead, alive = Mutant("spec.ranges", 3, "one more: 1", ""), Mutant("spec.ranges", 7, "flipped: a < b", "")
+    monkeypatch.setattr(command, "mutants_of", lambda module: iter([alive, dead]))
+    monkeypatch.setattr(command, "run", lambda mutants, processes, tell: [m for m in mutants if m != dead])
+
+    told = run(app, ["mutants", "ranges", "--each"])
+    answer = json.loads(run(app, ["mutants", "ranges", "--each", "--json"]).stdout)
+
+    assert [line.split()[:2] for line in told.stdout.splitlines()[1:3]] == [
+        ["killed", "spec/ranges.py:3"],
+        ["SURVIVED", "spec/ranges.py:7"],
+    ]
+    assert [(one["line"], one["killed"]) for one in answer["mutants"]] == [(7, False), (3, True)]
+
+
 def test_nothing_is_said_when_the_unchanged_specification_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "run", lambda mutants, processes, tell: [])
 
@@ -58,10 +73,11 @@ def test_nothing_is_said_when_the_unchanged_specification_fails(monkeypatch: pyt
 
 
 def test_an_unknown_module_is_a_usage_error() -> None:
-    done = run(app, ["mutants", "ranges", "rangess"])
+    done = run(app, ["mutants", "ranges", "spec.rangess"])
 
     assert done.exit_code == 2
     assert "there is no module spec.rangess" in done.stderr
+    assert run(app, ["mutants", "ranges", "rangess"]).exit_code == 2
 
 
 def test_nothing_to_change_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:

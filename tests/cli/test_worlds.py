@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -22,7 +23,7 @@ from models import worlds as all_worlds
 from models.asking import Usage
 from models.engine import reference
 from models.engine.explore import explore
-from models.engine.result import Result, Standing
+from models.engine.result import Limits, Result, Standing
 from models.events import Check, Progressed
 from proofs.contracts import ROOT
 from spec.world import Holds
@@ -120,6 +121,53 @@ def test_what_was_cut_short_is_unknown_and_exits_3(limit: list[object]) -> None:
     assert done.exit_code == 3
     assert re.search("^UNKNOWN  race-without-rules$", done.stdout, re.MULTILINE)
     assert "reached" in done.stdout or "are over" in done.stdout
+
+
+GIVEN: list[list[object]] = [
+    ["--depth", 2],
+    ["--states", 5],
+    ["--seconds", 0],
+    ["--depth", 2, "--design", "HARDENED but readiness=PARENTS_DRAINED"],
+    ["--depth", 3, "--bounds", "runners=3", "--bounds", "limit=1", "--memory", "1.5G"],
+    ["--bounds", "runners=1", "--fault-cost", 7],
+    ["--depth", 2, "--engine", "reference", "--exact"],
+]
+
+
+@pytest.mark.parametrize("given", GIVEN, ids=lambda given: " ".join(map(str, given)))
+def test_what_is_replayed_is_what_was_asked(given: list[object]) -> None:
+    first = check("race-without-rules", *given)
+    [line] = [line for line in first.stdout.splitlines() if line.startswith("  replay ")]
+
+    again = braid(*shlex.split(line)[2:])
+
+    assert first.exit_code == again.exit_code == 3
+    assert timeless(again.stdout) == timeless(first.stdout)
+    for option in filter(re.compile("--").match, map(str, given)):
+        assert option in line
+
+
+def test_every_option_for_worlds_is_repeated() -> None:
+    asked = (
+        "--design AS_WRITTEN --bounds runners=3,limit=1 --depth 4 --states 5 --seconds 1.5 --memory 4G "
+        "--threads 2 --reduce symmetry,partial-order,slicing --save-every 7 --fault-cost 3 --exact"
+    )
+    manner = worlds.Manner(
+        design="AS_WRITTEN",
+        bounds={"runners": 3, "limit": 1},
+        limits=Limits(5, 4, 1.5, 4 << 30),
+        fault_cost=3,
+        options={**options.reductions("all"), "threads": 2, "exact": True, "resume": True, "save_every": 7},
+    )
+
+    assert manner.arguments() == asked
+    assert worlds.Manner().arguments() == ""
+    assert worlds.Manner(engine="reference").arguments() == "--engine reference"
+
+
+def timeless(text: str) -> str:
+    """A row ends with its seconds, which nobody can repeat."""
+    return re.sub(r"\d+\.\d$", "", text, flags=re.MULTILINE)
 
 
 def test_what_shows_nothing_is_vacuous_and_exits_3() -> None:
@@ -501,7 +549,9 @@ def test_walks_that_break_something_are_kept(monkeypatch: pytest.MonkeyPatch) ->
 
     def simulate(world: Any, **given: object) -> Result:
         heard.update(given)
-        return reference.explore(world)
+        result = reference.explore(world)
+        result.details["walks"] = 3
+        return result
 
     monkeypatch.setitem(sys.modules, "models.engine.simulate", SimpleNamespace(simulate=simulate))
     monkeypatch.delitem(sys.modules, "cli.simulate", raising=False)
@@ -511,6 +561,9 @@ def test_walks_that_break_something_are_kept(monkeypatch: pytest.MonkeyPatch) ->
     assert done.exit_code == 1
     assert heard == {"walks": 5, "steps": 6, "seed": 7, "bias": "pct"}
     assert "the track broke" in done.stdout
+    assert done.stdout.startswith("3 of 5 walks, ")
+    assert json.loads(braid("simulate", "race-on-a-track", "--json").stdout)["walks"] == 3
+    assert braid("simulate", "race-on-a-track", "--walks", 3).stdout.startswith("3 walks, ")
     assert braid("simulate", "race-for-one-medal").exit_code == 0
     quiet = braid("simulate", "race-without-rules")
     assert (quiet.exit_code, "nothing broke" in quiet.stdout) == (3, True)
@@ -537,6 +590,8 @@ def test_progress_tells_rate_depth_frontier_and_what_is_left() -> None:
     assert terminal.standing(event) == (
         "w  500 states, 250/s, depth 7, frontier 200 (25% done), 2 s, 50% of all, 2 s left"
     )
+    compiling = Progressed(check, Standing(1, 0, 0, 1, 1), 20.0, 1000)
+    assert "left" not in terminal.standing(compiling)
     assert terminal.standing(Progressed(check, Standing(5, 9, 7, 0, 0), 1.0)).endswith(
         "frontier 0 (– done), 1 s"
     )
@@ -568,6 +623,12 @@ def test_progress_renews_its_line_in_a_terminal_and_is_rare_elsewhere(
 )
 def test_an_amount_of_memory(text: str | None, bytes: int | None) -> None:
     assert options.size(text) == bytes
+
+
+@pytest.mark.parametrize("text", ["4G", "1536M", "1K", "7", "3T"])
+def test_an_amount_of_memory_is_told_as_it_was_written(text: str) -> None:
+    assert options.size_told(options.size(text)) == text
+    assert options.size_told(None) is None
 
 
 def test_reductions_are_named_or_all_or_none() -> None:

@@ -6,7 +6,7 @@ Each function returns sentences: what differs, or what is wrong. Nothing means a
 
 import itertools
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from models.engine import fast, liveness, reference
@@ -85,12 +85,19 @@ class Truth:
     violated: frozenset[str]
     reached: frozenset[str]
     fired: frozenset[str]
+    failed: frozenset[int]
+    """The instances that fail somewhere, by their numbers in the model."""
     states: int
+
+    def without_failures_of(self, left_out: Iterable[int]) -> "Truth":
+        """What is left of it for a slice: nobody asks whether that fails which it leaves out."""
+        failed = self.failed.difference(left_out)
+        return self if failed or not self.failed else replace(self, violated=self.violated - {FAILURE})
 
 
 def truth_of(model: Model, graph: liveness.Graph) -> Truth:
     """Look at everything that was reached; nothing ends the search."""
-    violated, reached, fired = set(), set(), set()
+    violated, reached, fired, failed = set(), set(), set(), set()
     steps = [check for check in model.checks if check.of.sort is Sort.STEP]
     looks = [check for check in model.checks if check.of.sort in (Sort.ALWAYS, Sort.SOMETIMES)]
     for number in range(graph.states):
@@ -101,16 +108,18 @@ def truth_of(model: Model, graph: liveness.Graph) -> Truth:
         if graph.outside[number]:
             continue
         moved = False
-        for instance in model.instances:
+        for who, instance in enumerate(model.instances):
             for way in model.run(instance, state).result:
                 moved = True
                 fired.add(instance.of.name)
-                violated |= {FAILURE} if way.failure else set()
+                failed |= {who} if way.failure else set()
                 after = model.after(state, way)
                 violated |= {check.of.name for check in steps if model.look(check, state, after).result}
         if not moved and model.finals and not any(model.look(one, state).result for one in model.finals):
             violated.add(DEADLOCK)
-    return Truth(frozenset(violated), frozenset(reached), frozenset(fired), graph.states)
+    violated |= {FAILURE} if failed else set()
+    found = map(frozenset, (violated, reached, fired))
+    return Truth(*found, frozenset(failed), graph.states)
 
 
 def reduced_agrees(truth: Truth, result: Result) -> Iterator[str]:

@@ -43,13 +43,13 @@ class Manner:
 
 
 @st.composite
-def worlds(draw: st.DrawFn, manner: Manner = Manner()) -> World:  # noqa: B008
+def worlds(draw: st.DrawFn, manner: Manner = Manner()) -> World:
     """A strategy for worlds; a failing one is shown as the text of its module."""
     text = written(lambda n: draw(st.integers(0, n - 1)), manner)
     return loaded(text)
 
 
-def seeded(seed: int, manner: Manner = Manner()) -> World:  # noqa: B008
+def seeded(seed: int, manner: Manner = Manner()) -> World:
     """The world of a seed."""
     return loaded(written(random.Random(seed).randrange, manner))
 
@@ -566,7 +566,7 @@ class Written:
     def declare_padding(self) -> None:
         """So many variables that a row needs several words, of which few ever change."""
         self.blank()
-        self.lines.append(f'@action(pad=Domain("pad"), extra=(1, 2, 3))')
+        self.lines.append('@action(pad=Domain("pad"), extra=(1, 2, 3))')
         self.lines.append(f"def fill(w: {self.machine}, pad: int, extra: int) -> None:")
         self.lines.append("    require(w.padded < 1)")
         self.lines.append("    w.padded += 1")

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -15,15 +16,21 @@ import pytest
 from models import worlds
 from models.asking import Usage, asked, design_called, told
 from models.engine import reference, weighted
-from models.engine.result import Limits, Move, NotReplayable, Trace, replay
+from models.engine.explore import explore
+from models.engine.result import Limits, Move, NotReplayable, Trace, breach_of, replay
+from models.engine.shorten import shortened
+from models.events import Check, Decided, Record, Violated, as_plain, story_as_plain
+from models.reports import junit, sarif
 from models.traces import itf, mermaid, page, pin, store, text
 from models.traces.again import breach_along, reached_by
 from models.traces.store import Kept, fetch, keep
 from models.traces.story import Story, diff, tell
-from models.verdict import Verdict
+from models.verdict import Outcome, Verdict
 from proofs.contracts import ROOT
 from spec.design import HARDENED, Readiness
 from spec.immutable import Unordered
+from spec.machine import Domain, Family, Machine, Variable, action, always, require
+from spec.machine import step as every_step
 from spec.world import Model, World
 from tests.models.planted import HIGH, PLANTED, SOUND, STAIRS, STUCK, TIRED, TRACK, UNFAIR, Medal, Mood
 
@@ -494,3 +501,124 @@ def test_the_search_for_the_cheapest_obeys_its_limits() -> None:
     assert weighted.explore(SOUND, 5, Limits(states=10)).cut == "10 states reached"
     assert weighted.explore(SOUND, 5, Limits(depth=2)).depth == 2
     assert weighted.explore(SOUND, 5, Limits(depth=0)).states == 1
+
+
+class Shelf(Machine):
+    """Two cups, each of which can fall."""
+
+    fallen = Family[str, bool](Domain("cup", "c"), False)
+    steps = Variable[int](0)
+
+
+@action(cup=Domain("cup", "c"))
+def fall(w: Shelf, cup: str) -> None:
+    require(cup == "c2")
+    w.fallen[cup] = True
+
+
+@action()
+def wait(w: Shelf) -> None:
+    require(w.steps < 3)
+    w.steps += 1
+
+
+@always("SHELF-CUP", cup=Domain("cup", "c"))
+def a_cup_stays_on_the_shelf(w: Shelf, cup: str) -> Iterator[str]:
+    if w.fallen[cup]:
+        yield "broken"
+
+
+@every_step("SHELF-STEP", cup=Domain("cup", "c"))
+def no_cup_falls(before: Shelf, after: Shelf, cup: str) -> Iterator[str]:
+    if after.fallen[cup] and not before.fallen[cup]:
+        yield "it falls"
+
+
+CHECK = Check("world:cups", "worlds", "", "?", ())
+CUPS = World(
+    name="cups", asks="?", machines=(Shelf,), bounds={"cups": 2}, properties=(a_cup_stays_on_the_shelf,)
+)
+FALLING = replace(CUPS, name="falling-cups", properties=(no_cup_falls,))
+
+
+@pytest.mark.parametrize("engine", ["reference", "fast"])
+@pytest.mark.parametrize(
+    ("world", "label"), [(CUPS, "a_cup_stays_on_the_shelf(c2)"), (FALLING, "no_cup_falls(c2)")]
+)
+def test_a_breach_names_the_arguments_for_which_a_property_fails(
+    engine: str, world: World, label: str
+) -> None:
+    [breach] = explore(world, engine).breaches
+
+    assert breach.label == label
+
+
+def test_a_property_without_arguments_needs_no_label() -> None:
+    assert [breach.label for breach in reference.explore(UNFAIR).breaches] == [""]
+    assert [breach.label for breach in reference.explore(STUCK).breaches] == [""]
+
+
+@pytest.mark.parametrize(
+    ("world", "label"), [(CUPS, "a_cup_stays_on_the_shelf(c2)"), (FALLING, "no_cup_falls(c2)")]
+)
+def test_a_trace_that_is_made_shorter_says_what_breaks_at_its_end(world: World, label: str) -> None:
+    [check] = [check.of for check in Model(world).checks if check.label == label]
+    long = Trace((Move("wait()"), Move("wait()"), Move("fall(c2)")))
+
+    short = shortened(Model(world), breach_of(check, "another(c1)", (), long))
+
+    assert (short.trace.moves, short.label) == ((Move("fall(c2)"),), label)
+
+
+def labelled() -> Kept:
+    breach = reference.explore(CUPS).breaches[0]
+    return replace(
+        store.of(
+            CUPS,
+            breach.property,
+            breach.trace,
+            ids=breach.ids,
+            sort="always",
+            sentences=breach.sentences,
+            label=breach.label,
+        ),
+        id="t7kp2",
+    )
+
+
+def test_the_arguments_are_told_in_every_form() -> None:
+    model, kept = Model(CUPS), labelled()
+    states = replay(model, kept.trace)
+    told = tell(model, kept, states)
+    decided = Decided(CHECK, Outcome(CHECK.id, Verdict.VIOLATED, "", 0.0), False)
+    record = Record(decided=[decided], violated=[Violated(CHECK, told, False)])
+    forms = {
+        "terminal": next(iter(text.lines(told))),
+        "mermaid": "\n".join(mermaid.lines(told)),
+        "page": page.page(model, told, states),
+        "itf": itf.document(model, kept, states)["#meta"]["description"],
+        "test": pin.test_of(kept),
+        "junit": junit.document(record),
+        "sarif": json.dumps(sarif.document(record, "0")),
+        "events": json.dumps(as_plain(Violated(CHECK, told, False))),
+    }
+
+    assert [form for form, shown in forms.items() if "a_cup_stays_on_the_shelf(c2)" not in shown] == []
+    assert forms["terminal"].startswith("VIOLATED  SHELF-CUP  a_cup_stays_on_the_shelf(c2) ")
+    assert story_as_plain(told)["property"] == "a_cup_stays_on_the_shelf"
+    assert story_as_plain(story(UNFAIR))["label"] == ""
+
+
+def test_a_trace_that_was_kept_before_there_were_labels_can_be_read(tmp_path: Path) -> None:
+    kept = keep(tmp_path, labelled())
+    path = tmp_path / f"{kept.id}.json"
+    document = json.loads(path.read_text())
+    assert fetch(tmp_path, kept.id) == kept
+    assert document.pop("label") == "a_cup_stays_on_the_shelf(c2)"
+    path.write_text(json.dumps(document))
+
+    old = fetch(tmp_path, kept.id)
+
+    assert old == replace(kept, label="")
+    assert old.about() == "a_cup_stays_on_the_shelf"
+    assert keep(tmp_path, labelled()).id == kept.id
