@@ -122,6 +122,8 @@ class Search:
         self.fired: Array = np.zeros(len(model.instances), np.int64)
         self.small = True
         self.missed: Array = np.zeros(0, np.int64)
+        self.resting = False
+        """Whether the rest of what a reduction put off is happening, which must not stop half-way."""
         self.looked: list[Breach] = []
         self.moved: list[Breach] = []
         self.before: tuple[int, int, Array] = 0, 0, self.fired
@@ -190,7 +192,10 @@ class Search:
             self.waiting = self.begin()
             self.begin_level()
         while True:
-            self.level(LOOK if stop_here(self.limits, result, self.elapsed()) else EXPAND)
+            enough = stop_here(self.limits, result, self.elapsed())
+            if enough:
+                self.save()
+            self.level(LOOK if enough else EXPAND)
             if self.looked or result.cut:
                 result.transitions, result.edge, self.fired = self.before
                 result.states = sum(result.levels)
@@ -214,9 +219,8 @@ class Search:
         self.pack_again()
         rows = np.array([k.values.pack(row) for row in ids], np.uint64)
         prints = self.fingerprints(rows)
-        chosen = [number for number, state in enumerate(initial) if initial.index(state) == number]
-        if k.symmetry:
-            chosen = sorted(np.unique(prints, return_index=True)[1].tolist())
+        alike = prints.tolist() if k.symmetry else initial
+        chosen = sorted({one: number for number, one in reversed([*enumerate(alike)])}.values())
         block = Block(
             np.ascontiguousarray(rows[chosen]),
             np.ascontiguousarray(prints[chosen]),
@@ -258,12 +262,17 @@ class Search:
                 r = self.result
                 self.tell(Standing(r.states, r.transitions, r.depth, total, total - len(self.waiting)))
             self.keep_within_memory()
-            if self.elapsed(self.saved) > self.options.save_every:
-                self.learn(self.knowledge.program(), unknown)
-                self.wait_again(unknown)
-                unknown = None
+            late = self.limits.seconds is not None and self.elapsed() > self.limits.seconds
+            if mode == LOOK or self.looked:
+                continue
+            if late or self.elapsed(self.saved) > self.options.save_every:
+                if unknown:
+                    self.learn(self.knowledge.program(), unknown)
+                    self.waiting.put_back(unknown)
+                    self.pack_again()
+                    unknown = None
                 self.save()
-            if self.limits.seconds is not None and self.elapsed() > self.limits.seconds:
+            if late:
                 stop_here(self.limits, self.result, self.elapsed())
                 return
 
@@ -274,29 +283,24 @@ class Search:
             ids = self.knowledge.values.unpack_all(unknown.rows[some])
             self.knowledge.learn(program, ids, unknown.todo[some])
 
-    def wait_again(self, unknown: Block | None) -> None:
-        """Rows that were left alone wait again, now that they are known."""
-        if self.knowledge.values.outgrown:
-            self.pack_again()
-        if unknown:
-            self.waiting.put_back(unknown)
-
     def round(self, unknown: Block | None, mode: int) -> Block | None:
         """
         Expand a chunk and insert what it leads to, and learn meanwhile what was unknown of the one before.
 
-        Returns the rows that some tree did not know. Those of the chunk before wait again, now that they are
-        known.
+        Returns the rows that some tree did not know; those of the chunk before wait again, because they will
+        be known when their turn comes.
         """
         k = self.knowledge
         program = k.program()
         chunk = self.waiting.take(self.options.chunk, k.values.packing) if self.waiting else None
 
+        if unknown:
+            self.waiting.put_back(unknown)
         if chunk is None:
             self.learn(program, unknown)
         else:
             self.visit(program, chunk, mode, lambda: self.learn(program, unknown))
-        self.wait_again(unknown)
+        self.pack_again()
         if chunk is None or not len(self.missed):
             return None
         return chunk.part(self.missed).packed(k.values.packing)
@@ -309,7 +313,9 @@ class Search:
         if mode != LOOK:
             ignored = self.insert(program, chunk)
             if mode == EXPAND and len(ignored):
+                self.resting = True
                 self.visit(program, chunk.part(ignored), REST, lambda: None)
+                self.resting = False
         self.missed = missed
 
     def expand(
@@ -330,7 +336,7 @@ class Search:
         """
         progressed: Array = np.zeros(len(chunk), np.uint8)
         sent = [sum(int(w.counts[owner]) for w in self.workers) for owner in range(OWNERS)]
-        self.make_room(self.visited.extra(sent))
+        self.make_room(self.visited.extra(sent), chunk)
         if self.knowledge.exact:
             self.workers[0].make_room(max(sent))
 
@@ -374,11 +380,11 @@ class Search:
             self.fired += w.fired
 
     def pack_again(self) -> None:
-        """Give rows more bits, because a variable has more values than before."""
+        """Give rows more bits, if a variable has more values than its bits can tell apart."""
         if self.knowledge.values.outgrown:
             self.knowledge.values.pack_again()
-        if isinstance(self.visited, Rows):
-            self.visited.repack(self.knowledge.values.packing)
+            if isinstance(self.visited, Rows):
+                self.visited.repack(self.knowledge.values.packing)
 
     # memory, disk, time
 
@@ -403,11 +409,13 @@ class Search:
         self.waiting.spill(self.folder)
         self.next.spill(self.folder)
 
-    def make_room(self, extra: int) -> None:
-        """Stop in good order if the visited set would not fit."""
+    def make_room(self, extra: int, chunk: Block) -> None:
+        """Stop in good order if the visited set would not fit: the chunk waits again, and all is saved."""
         if self.nbytes + extra > self.memory:
             self.spill()
-        if self.nbytes + extra > self.memory:
+        if self.nbytes + extra > self.memory and not self.resting:
+            self.waiting.put_back(chunk)
+            self.save()
             raise Full(f"the memory limit of {self.memory / 2**30:.2f} GiB is reached")
 
     def save(self) -> None:

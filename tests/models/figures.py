@@ -1,7 +1,8 @@
 """
 What the fast engine finds in the small worlds, in several ways, as one JSON text on standard output.
 
-With arguments, the kernel is loaded with a fault: the first text is replaced by the second. It runs in a process of its own, because a kernel is loaded only once.
+With arguments, the kernel is loaded with a fault: the first text is replaced by the second. It runs in a
+process of its own, because a kernel is loaded only once.
 """
 
 import importlib.util

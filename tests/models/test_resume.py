@@ -27,7 +27,8 @@ from models.engine import fast
 from tests.models.test_resume import WORLD
 
 fast.RUNS = Path(sys.argv[1])
-fast.explore(WORLD, options=fast.Options(chunk=2048, save_every=0.2, resume=True, exact=sys.argv[2] == "exact"))
+exact = sys.argv[2] == "exact"
+fast.explore(WORLD, options=fast.Options(chunk=2048, save_every=0.2, resume=True, exact=exact))
 """
 
 
@@ -94,7 +95,7 @@ def test_what_does_not_fit_into_memory_goes_to_disk_and_changes_nothing(
         spilled.append(len(list(search.folder.glob("block-*"))))
 
     monkeypatch.setattr(Search, "spill", watched)
-    small = fast.explore(WORLD, Limits(memory=9_000_000), options=Options(chunk=2048))
+    small = fast.explore(WORLD, Limits(memory=4_000_000), options=Options(chunk=2048))
 
     assert max(spilled) > 0, "no block was ever put on disk"
     assert figures(small) == figures(fast.explore(WORLD))
