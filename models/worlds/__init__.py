@@ -1,15 +1,15 @@
 """Worlds: bounded questions. A module in this folder that has `WORLDS` is found by itself."""
 
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pkgutil import iter_modules
 
 from spec.immutable import Misuse
-from spec.machine import Action, Property
-from spec.world import World
+from spec.machine import Action, Domain, Machine, Property
+from spec.world import Holds, Violated, World
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,33 @@ def _worlds_in(name: str) -> Iterator[World]:
     for one in listed:
         if not isinstance(one, World):
             raise Misuse(f"{file}: WORLDS contains {one!r}, which is no World")
+        for slip in _slips(one):
+            raise Misuse(f"{one.place} world {one.name}: {slip}")
         yield one
+
+
+def _slips(world: World) -> Iterator[str]:
+    """What stands in a world where something else belongs; a comma is easily forgotten."""
+    parts: dict[str, tuple[object, type]] = {
+        "machines": (world.machines, type(Machine)),
+        "properties": (world.properties or (), Property),
+        "interchangeable": (world.interchangeable, Domain),
+        "idle": (world.idle, str),
+    }
+    for field, (value, kind) in parts.items():
+        if not isinstance(value, tuple):
+            yield f"{field} is a tuple, as in {field}=(…,)"
+        else:
+            strange = [one for one in value if not isinstance(one, kind)]
+            yield from (f"{field} contains {one!r}, which does not belong there" for one in strange)
+    if not isinstance(world.bounds, Mapping) or not all(type(size) is int for size in world.bounds.values()):
+        yield "bounds are numbers by name, as in bounds={'clients': 3}"
+    if not isinstance(world.expect, Holds | Violated):
+        yield "expect is Holds(...) or Violated(...)"
+    sizes = ("states", "depth") if isinstance(world.expect, Holds) else ("steps",)
+    for size in sizes:
+        if type(getattr(world.expect, size, None)) not in (int, type(None)):
+            yield f"{size} is a number"
 
 
 def _problem(name: str, error: Exception) -> Problem:

@@ -14,7 +14,7 @@ from models import worlds as all_worlds
 from models.worlds import lock_server
 
 LOCK = Path(str(lock_server.__file__)).read_text(encoding="utf-8")
-IMPORTS = "from spec.machine import Machine, action\nfrom spec.world import World\n"
+IMPORTS = "from spec.machine import Machine, action\nfrom spec.world import Holds, Violated, World\n"
 MACHINE = f"{IMPORTS}class M(Machine):\n    pass\n"
 
 
@@ -55,6 +55,28 @@ def check(*arguments: object) -> Done:
             f"{MACHINE}WORLDS = (World(name='w', asks='?', machines=(M,), bounds={{}}))\n",
             ":",
             "WORLDS is World, not a tuple; one world is written (world,)",
+        ),
+        *(
+            (
+                f"with_a_slip_{number}",
+                f"{MACHINE}WORLDS = (World(name='w', asks='?', {fields}),)\n",
+                ":5",
+                f"world w: {problem}",
+            )
+            for number, (fields, problem) in enumerate(
+                (
+                    ("machines=M, bounds={}", "machines is a tuple, as in machines=(…,)"),
+                    ("machines=(World,), bounds={}", "machines contains <class 'spec.world.World'>"),
+                    ("machines=(M,), bounds={'c', 3}", "bounds are numbers by name"),
+                    ("machines=(M,), bounds={'c': '3'}", "bounds are numbers by name"),
+                    ("machines=(M,), bounds={}, idle='act'", "idle is a tuple, as in idle=(…,)"),
+                    ("machines=(M,), bounds={}, interchangeable=('c',)", "interchangeable contains 'c'"),
+                    ("machines=(M,), bounds={}, properties=(M,)", "properties contains <class"),
+                    ("machines=(M,), bounds={}, expect='holds'", "expect is Holds(...) or Violated(...)"),
+                    ("machines=(M,), bounds={}, expect=Holds('20')", "states is a number"),
+                    ("machines=(M,), bounds={}, expect=Violated('p', '3')", "steps is a number"),
+                )
+            )
         ),
         ("of_names", "WORLDS = ('my-lock',)\n", ":", "WORLDS contains 'my-lock', which is no World"),
         (

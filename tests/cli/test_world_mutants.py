@@ -12,6 +12,7 @@ from cli import world_mutants as command
 from cli.__main__ import app
 from models import worlds as all_worlds
 from models.worlds import lock_server
+from proofs.contracts import ROOT
 from spec.machine import Bound, Machine, Variable, action, always, require
 from spec.world import World
 from tests.models.planted import UNFAIR, WRONG
@@ -65,6 +66,12 @@ def test_every_guard_of_the_lock_server_is_needed() -> None:
 
     assert done.exit_code == 0, done.output
     assert done.stdout == "lock-server             7 of    7 killed\n7 of 7 mutants killed\n"
+
+
+def test_the_manual_shows_what_is_really_printed() -> None:
+    assert mutants("lock-server", "--each").stdout in (ROOT / "docs" / "mutants.md").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_a_survivor_and_an_endless_mutant_are_listed_with_place_and_change() -> None:
