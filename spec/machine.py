@@ -307,6 +307,7 @@ def action(
     *ids: str, fair: Fairness | None = None, fault: bool = False, **over: Over
 ) -> Callable[[Callable[..., None]], Action]:
     """Make a function an action of the machine that its first parameter is annotated with."""
+    _called("action", ids)
 
     def register(body: Callable[..., None]) -> Action:
         machine = _machine_of(body, 1, over)
@@ -319,9 +320,17 @@ def action(
     return register
 
 
+def _called(decorator: str, ids: tuple[object, ...]) -> None:
+    """A decorator without parentheses would take the function for an id, and nobody would notice."""
+    if any(not isinstance(one, str) for one in ids):
+        raise Misuse(f"write @{decorator}(...) with parentheses, and rule ids in them as strings")
+
+
 def _property(
     sort: Sort, views: int, ids: tuple[str, ...], over: dict[str, Over]
 ) -> Callable[[Callable[..., Any]], Property]:
+    _called(sort.value, ids)
+
     def register(body: Callable[..., Any]) -> Property:
         machine = _machine_of(body, views, over)
         if sort not in (Sort.ALWAYS, Sort.STEP):

@@ -104,7 +104,7 @@ class Search:
     def __init__(self, model: Model, limits: Limits, tell: Tell | None, options: Options) -> None:
         self.model, self.limits, self.tell, self.options = model, limits, tell, options
         self.started = self.saved = time.perf_counter()
-        self.threads = options.threads or os.cpu_count() or 1
+        self.threads = min(options.threads or os.cpu_count() or 1, OWNERS)
         self.memory = limits.memory or int(0.8 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
         self.result = blank(model, "fast")
         self.promises = [check for check in model.checks if check.of.sort is Sort.LEADS_TO]

@@ -17,7 +17,7 @@ from spec.world import Instance, Model, State, World
 
 
 def compared(expected: Result, found: Result) -> Iterator[str]:
-    """Everything that two full explorations have in common: sizes, counts, breaches and how far away they are."""
+    """Everything that two full explorations have in common: sizes, counts, breaches and their distances."""
     wanted = figures_of(expected)
     for what, value in figures_of(found).items():
         if value != wanted[what]:
@@ -97,7 +97,10 @@ class Truth:
 
 def truth_of(model: Model, graph: liveness.Graph) -> Truth:
     """Look at everything that was reached; nothing ends the search."""
-    violated, reached, fired, failed = set(), set(), set(), set()
+    violated: set[str] = set()
+    reached: set[str] = set()
+    fired: set[str] = set()
+    failed: set[int] = set()
     steps = [check for check in model.checks if check.of.sort is Sort.STEP]
     looks = [check for check in model.checks if check.of.sort in (Sort.ALWAYS, Sort.SOMETIMES)]
     for number in range(graph.states):
@@ -118,8 +121,7 @@ def truth_of(model: Model, graph: liveness.Graph) -> Truth:
         if not moved and model.finals and not any(model.look(one, state).result for one in model.finals):
             violated.add(DEADLOCK)
     violated |= {FAILURE} if failed else set()
-    found = map(frozenset, (violated, reached, fired))
-    return Truth(*found, frozenset(failed), graph.states)
+    return Truth(frozenset(violated), frozenset(reached), frozenset(fired), frozenset(failed), graph.states)
 
 
 def reduced_agrees(truth: Truth, result: Result) -> Iterator[str]:

@@ -2,12 +2,12 @@
 Random machines, written as the text of a module: real declarations, which the engines run and the reductions
 read.
 
-A machine is drawn from one source of numbers, `below(n)`, which is Hypothesis in a test (`worlds`) and a seeded
+A machine is drawn from one source of numbers, `below(n)`: Hypothesis in a test (`worlds`), elsewhere a seeded
 generator elsewhere (`seeded`). Everything that a machine may do is here once: guards that read what earlier
 values decide, copies, counters, sets and tuples and records of names, choices whose options depend on values,
 writes of what was never read, actions that fail, several initial states, properties with parameters.
 
-In an `alike` machine everything treats the members of its domains alike: they come in as parameters, by choice
+In an `alike` machine everything treats the members of a domain alike: they come in as parameters, by choice
 and in values, and none is ever named, compared by order or picked by its place. So they are interchangeable.
 """
 
@@ -176,7 +176,7 @@ class Written:
         return options[self.below(len(options))]
 
     def often(self, percent: int) -> bool:
-        """Hypothesis makes numbers smaller to make things simpler, so that rarely is what it comes down to."""
+        """Hypothesis makes numbers smaller to make things simpler: rarely is what it comes down to."""
         return self.below(100) >= 100 - percent
 
     def fresh(self, prefix: str) -> str:
@@ -365,11 +365,11 @@ class Written:
             self.put(indent + 1, f"w.{one.name}[{key}] = {self.constant(one, scope)}")
         elif sort == "alias" and families:
             one = self.pick(families)
-            key = self.key(one.over[0], scope)
-            if key is not None:
+            member = self.key(one.over[0], scope)
+            if member is not None:
                 alias = self.fresh("alias")
                 self.put(indent, f"{alias} = w.{one.name}")
-                self.put(indent, f"{alias}[{key}] = {self.value(one, scope)}")
+                self.put(indent, f"{alias}[{member}] = {self.value(one, scope)}")
         elif sort == "call" and self.helper is not None and self.key(self.domains[0], scope) is not None:
             self.put(indent, f"{self.helper}(w, {self.key(self.domains[0], scope)})")
         elif sort == "dynamic" and families:

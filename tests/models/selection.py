@@ -1,8 +1,8 @@
 """
 A fixed selection of machines on which a kernel is held against the reference engine, in a minute at most.
 
-Most are drawn by lot from fixed seeds. Two are written for what lots seldom bring: an action that could be put
-off for ever, and one that is not possible yet but spoils what another one does.
+Most are drawn by lot from fixed seeds. Two are written for what lots seldom bring: an action that could be
+put off for ever, and one that is not possible yet but spoils what another one does.
 """
 
 import sys
@@ -139,7 +139,8 @@ def of_reduced_machines() -> Iterator[str]:
         graph = liveness.graph_of(model, ENOUGH.states)
         if not graph.outside.any():
             found = explored(world, threads=1, partial_order=True)
-            yield from (f"reduced machine {number}: {t}" for t in reduced_agrees(truth_of(model, graph), found))
+            told = reduced_agrees(truth_of(model, graph), found)
+            yield from (f"reduced machine {number}: {line}" for line in told)
 
 
 def of_a_larger_world() -> Iterator[str]:

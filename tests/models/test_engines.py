@@ -1,14 +1,15 @@
 """
 All engines agree: on thousands of machines drawn by lot, on every world of the folder, and on their mutants.
 
-The reference engine is the oracle. What a reduction changes on purpose (counts, lengths of traces) is compared
-with what is true of all reachable states.
+The reference engine is the oracle. What a reduction changes on purpose (counts, lengths of traces) is
+compared with what is true of all reachable states.
 """
 
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import pytest
 from hypothesis import HealthCheck, assume, given, note, settings
@@ -52,7 +53,10 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
-def many(examples: int) -> Any:
+Test = TypeVar("Test", bound=Callable[..., None])
+
+
+def many(examples: int) -> Callable[[Test], Test]:
     """So many machines, without a clock: the first one may have to wait for the compiler."""
     return settings(
         max_examples=examples,
@@ -174,7 +178,8 @@ def answers_each_question(world: World, how: dict[str, Any], reductions: tuple[d
         truth = truth_of(model, graph)
         sliced = truth.without_failures_of(set(range(len(model.instances))) - set(slice_of(model).instances))
         for some in reductions:
-            found = explored(asked, **how, **some)
+            options: dict[str, Any] = {**how, **some}
+            found = explored(asked, **options)
             true = sliced if "slicing" in some else truth
             assert list(reduced_agrees(true, found)) == [], (some, [p.name for p in model.properties])
             assert list(checked(model, found)) == []
@@ -254,7 +259,7 @@ CLIENTS = Domain("client", "c")
 
 
 class Wide(Machine):
-    """So many variables that a row takes several words, and so many instances and predicates that bits run out."""
+    """So many variables that a row takes several words, and so many predicates that bits run out."""
 
     cell = Family[int, int](CELLS, 0)
     filled = Variable[int](0)
@@ -362,7 +367,7 @@ def test_names_that_are_told_apart_are_not_interchangeable() -> None:
         name="ranked", asks="?", machines=(Ranked,), bounds={"clients": 3}, interchangeable=(CLIENTS,)
     )
 
-    with pytest.raises(Misuse, match="do not do the same when .* must not call these names interchangeable"):
+    with pytest.raises(Misuse, match=r"do not do the same when .* must not call these names interchangeable"):
         explored(world, symmetry=True)
 
 
@@ -392,7 +397,7 @@ def disagreements(world: World, limits: Limits) -> Iterator[str]:
     """How the fast engine differs from the reference engine, in any of its ways to explore."""
     expected = answer_of(lambda: with_promises(world, limits))
     for options in EVERYTHING:
-        found = answer_of(lambda options=options: explored(world, limits, **options))
+        found = answer_of(partial(explored, world, limits, **options))
         if expected is None or found is None:
             different = expected is not found
         elif expected.cut and options:

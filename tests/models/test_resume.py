@@ -112,6 +112,12 @@ def test_a_visited_set_that_does_not_fit_ends_undecided_and_can_go_on() -> None:
     assert figures(resumed) == figures(fast.explore(WORLD))
 
 
+def test_more_threads_than_owners_are_no_trouble() -> None:
+    many = fast.explore(CLIENTS, options=Options(threads=40, chunk=64))
+
+    assert figures(many) == figures(fast.explore(CLIENTS))
+
+
 @pytest.mark.parametrize(
     ("limits", "reason"),
     [

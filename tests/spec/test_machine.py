@@ -727,3 +727,11 @@ def test_domains_count_or_have_names() -> None:
     assert CLIENTS.members(2) == ("c1", "c2")
     assert SHELVES.members(2) == (0, 1)
     assert (CLIENTS.bound, SHELVES.bound) == ("clients", "shelves")
+
+
+@pytest.mark.parametrize("decorator", [action, always, step, leads_to, sometimes, final])
+def test_a_decorator_without_parentheses_is_a_misuse(decorator: Any) -> None:
+    def body(w: Any) -> None: ...
+
+    with pytest.raises(Misuse, match="with parentheses"):
+        decorator(body)
