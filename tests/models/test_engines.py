@@ -78,7 +78,7 @@ def ways_to_run() -> st.SearchStrategy[dict[str, Any]]:
     )
 
 
-@many(1200)
+@many(800)
 @given(machines.worlds(PLAIN), ways_to_run(), st.sampled_from((1, 2, 3)))
 def test_the_fast_engine_sees_what_the_reference_engine_sees(
     world: World, how: dict[str, Any], threads: int
@@ -96,7 +96,7 @@ def test_the_fast_engine_sees_what_the_reference_engine_sees(
     forget(world)
 
 
-@many(300)
+@many(200)
 @given(machines.worlds(ALIKE), ways_to_run())
 def test_with_symmetry_every_orbit_is_seen_once(world: World, how: dict[str, Any]) -> None:
     note(text_of(world))
@@ -113,7 +113,7 @@ def test_with_symmetry_every_orbit_is_seen_once(world: World, how: dict[str, Any
     forget(world)
 
 
-@many(150)
+@many(100)
 @given(machines.worlds(PLAIN), ways_to_run())
 def test_names_that_are_not_interchangeable_are_a_misuse_or_make_no_difference(
     world: World, how: dict[str, Any]
@@ -151,13 +151,13 @@ REDUCTIONS: tuple[dict[str, bool], ...] = (
 )
 
 
-@many(250)
+@many(150)
 @given(machines.worlds(REDUCIBLE), ways_to_run())
 def test_what_is_reduced_answers_each_question_as_before(world: World, how: dict[str, Any]) -> None:
     answers_each_question(world, how, REDUCTIONS)
 
 
-@many(150)
+@many(100)
 @given(machines.worlds(BOTH), ways_to_run())
 def test_reductions_can_be_combined_with_symmetry(world: World, how: dict[str, Any]) -> None:
     answers_each_question(world, how, tuple({**some, "symmetry": True} for some in REDUCTIONS))
@@ -186,7 +186,7 @@ def answers_each_question(world: World, how: dict[str, Any], reductions: tuple[d
     forget(world)
 
 
-@many(300)
+@many(200)
 @given(machines.worlds(PROMISES), ways_to_run())
 def test_promises_are_kept_or_broken_as_on_the_plain_graph(world: World, how: dict[str, Any]) -> None:
     note(text_of(world))
@@ -204,7 +204,7 @@ def promised(world: World) -> tuple[Verdict, set[str]]:
     return result.verdict, breached(result)
 
 
-@many(100)
+@many(70)
 @given(machines.worlds(PROMISES), ways_to_run())
 def test_a_promise_is_not_decided_where_the_search_was_cut_off(world: World, how: dict[str, Any]) -> None:
     note(text_of(world))
@@ -225,7 +225,7 @@ def broken_promises(world: World) -> set[str]:
     return {breach.property for breach in liveness.check(model, liveness.graph_of(model)).breaches}
 
 
-@many(150)
+@many(100)
 @given(machines.worlds(PLAIN), ways_to_run())
 def test_exact_mode_leaves_nothing_to_chance(world: World, how: dict[str, Any]) -> None:
     """With fingerprints of four bits nearly all states collide, and all are still told apart."""
@@ -239,7 +239,7 @@ def test_exact_mode_leaves_nothing_to_chance(world: World, how: dict[str, Any]) 
     forget(world)
 
 
-@many(100)
+@many(70)
 @given(machines.worlds(PROMISES), ways_to_run())
 def test_nor_do_promises_depend_on_chance(world: World, how: dict[str, Any]) -> None:
     note(text_of(world))
