@@ -27,8 +27,13 @@ FORMAT = 1
 
 
 def name_of(world: World, options: "Options") -> str:
-    """The folder of a run: whatever changes the numbering of states gives another one."""
-    texts = sorted({inspect.getsource(inspect.getmodule(m) or m) for m in world.machines})
+    """The folder of a run: whatever changes how states are numbered or what is asked gives another one."""
+    asked = [p.name for p in world.properties] if world.properties is not None else None
+    within = world.within and (world.within.__qualname__, inspect.getclosurevars(world.within).nonlocals)
+    written: list[Any] = [*world.machines, *(p.body for p in world.properties or ())]
+    written += [world.within] if world.within else []
+    texts = sorted({inspect.getsource(inspect.getmodule(one) or one) for one in written})
+    question = asked, within, world.interchangeable
     how = (
         options.exact,
         options.symmetry,
@@ -37,7 +42,8 @@ def name_of(world: World, options: "Options") -> str:
         options.salt,
         options.chunk,
     )
-    told = repr((FORMAT, world.name, sorted(world.bounds.items()), asdict(world.design), how, texts))
+    bounds = sorted(world.bounds.items())
+    told = repr((FORMAT, world.name, bounds, asdict(world.design), question, how, texts))
     return f"{world.name}-{blake2b(told.encode(), digest_size=6).hexdigest()}"
 
 

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from models.engine.fast import Options, Search
 from models.engine.result import Limits, Result
 from models.verdict import Verdict
 from models.worlds.independent_clients import SMALL as CLIENTS
+from models.worlds.independent_clients import Registry
 from models.worlds.split_merge import SIZES, split_merge
 from spec.world import Holds
 
@@ -70,6 +72,25 @@ def test_a_save_of_another_world_is_not_used() -> None:
 
     assert len(names) == 3
     assert checkpoint.name_of(WORLD, Options(exact=True)) not in names
+
+
+def test_a_save_in_which_something_else_was_asked_is_not_used() -> None:
+    """States that were left before the question came up would never be looked at."""
+    silent = replace(CLIENTS, properties=())
+    names = {
+        checkpoint.name_of(world, Options()) for world in (CLIENTS, silent, replace(silent, within=inside))
+    }
+    fast.explore(silent, Limits(depth=10), options=Options(save_every=0))
+
+    asked = fast.explore(CLIENTS, options=Options(resume=True))
+
+    assert len(names) == 3
+    assert not any(note.startswith("resumed") for note in asked.notes)
+    assert asked.surprises() == []
+
+
+def inside(w: Registry) -> bool:
+    return w.registered < 3
 
 
 def test_a_save_that_was_cut_off_between_its_renames_is_still_whole(runs: Path) -> None:
