@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-SECONDS = 180
+SECONDS = 120
 """A kernel that never ends is as good as caught."""
 
 FAULTS = {
