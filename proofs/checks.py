@@ -58,7 +58,7 @@ def tests_with_claims(path: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
 def citations() -> dict[str, tuple[str, ...]]:
     """Where the specification and the machines of worlds cite each claim, as `file:line`."""
     found: dict[str, list[str]] = {}
-    for path in (*sorted((ROOT / "spec").glob("*.py")), *sorted((ROOT / "models" / "worlds").glob("*.py"))):
+    for path in (*sorted((ROOT / "spec").rglob("*.py")), *sorted((ROOT / "models" / "worlds").glob("*.py"))):
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             for id in CLAIM_ID.findall(line):
                 found.setdefault(id, []).append(f"{path.relative_to(ROOT)}:{number}")

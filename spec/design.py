@@ -1,9 +1,9 @@
 """
 Designs are data: one field per decision that the documents leave open or get wrong.
 
-`AS_WRITTEN` is the documents taken literally. `HARDENED` is what we recommend. Every field in which they
-differ is a finding: with that one repair taken out of `HARDENED`, a check fails
-(`tests/spec/test_design.py`).
+`AS_WRITTEN` is the documents taken literally, read generously only where they are silent. `HARDENED` is what
+we recommend. Every field in which they differ is a finding: with that one repair taken out of `HARDENED` a
+world is violated (`./braid findings`), or else the repair is not needed and goes.
 """
 
 from dataclasses import dataclass
@@ -18,14 +18,113 @@ class Readiness(Enum):
     ANCESTORS_DRAINED = "every undrained segment all of whose ancestors are drained"
 
 
+class Discovery(Enum):
+    """Where a layout change learns which subscriptions its children need cursors for."""
+
+    PARENT_CURSORS = "from the cursors that the parent segments have at that moment"
+    RECORD = "from the topic record, into which a subscription is written before it gets any cursor"
+
+
+class Conflict(Enum):
+    """What a layout change does when the record was written since it was read."""
+
+    PUBLISH_AGAIN = "apply the same change to the new record, and write that"
+    START_AGAIN = "read the record and begin anew"
+
+
+class Pruning(Enum):
+    """Which of the drained sealed segments may be forgotten."""
+
+    ANY_DRAINED = "every one"
+    OLDEST_FIRST = "those without parents in the layout"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Design:
     """A set of decisions."""
+
+    # Layout changes
+
+    discovery: Discovery
+    """468-READ-11, 468-READ-13: else a subscription made during a split has no cursor on the children."""
+
+    conflict: Conflict
+    """468-READ-17: else the children that are published are not those that were given cursors."""
+
+    changes_are_announced: bool
+    """
+    468-READ-19: a change is written into the record before its first step, and from then on it is only
+    finished. Else a deposed leader seals a segment of which nobody else knows that it was to be sealed.
+    """
+
+    leaders_finish_changes: bool
+    """468-READ-16: else a crash between sealing and publishing leaves a range that nobody may write to."""
+
+    lost_replies_are_read_back: bool
+    """A write whose reply was lost may have happened: else consumers are never told of that split."""
+
+    cursors_follow_the_record: bool
+    """468-READ-12, 468-READ-48: else a cursor of a deleted subscription stays and holds back its segment."""
 
     readiness: Readiness
     """
     468-READ-01: with active segments alone, nobody is ever told to drain a sealed one, and order is lost.
     """
+
+    pruning: Pruning
+    """468-READ-04: else a child forgets that its grandparents are not drained, and is read before them."""
+
+    # Leadership
+
+    leaders_are_fenced: bool
+    """468-READ-19: a leader's term stands in the record. Else a deposed leader goes on changing it."""
+
+    leaders_load_after_the_lock: bool
+    """468-READ-21: else a new leader does not know who registered while it was being elected."""
+
+    lost_sessions_read_again: bool
+    """Notifications do not cross a lost session: else a broker never hears that there is no leader."""
+
+    # The life of a topic
+
+    segments_before_record: bool
+    """468-READ-43: else a crash leaves a topic whose segments do not exist, and creating it is refused."""
+
+    record_goes_first: bool
+    """468-READ-44: else a deletion that stops half-way leaves a topic without segments."""
+
+    topics_have_incarnations: bool
+    """468-READ-45: else a re-created topic finds segments, versions and epochs of the one before."""
+
+    # Consumers and their sessions
+
+    disconnects_name_their_connection: bool
+    """468-READ-09: else the late end of an old connection starts the timer of a consumer that is back."""
+
+    sessions_are_fenced: bool
+    """468-READ-40: else the timers of a deposed leader evict consumers that have long moved on."""
+
+    restores_deal_anew: bool
+    """468-READ-34: else what a leader left half written is restored, and segments have two owners or none."""
+
+    segments_admit_one_consumer: bool
+    """468-READ-35: else a consumer that has not heard yet reads on beside the new owner of its segment."""
+
+    # DAG watch sessions
+
+    watches_before_loading: bool
+    """468-READ-23: else a change between loading and watching is never pushed."""
+
+    watches_follow_the_leader: bool
+    """468-READ-24: else consumers never learn where the new leader is, and are evicted alive."""
+
+    watches_open_controllers: bool
+    """468-READ-22: else nobody stands for election once every broker with a controller has gone."""
+
+    clients_keep_the_latest: bool
+    """468-READ-42: else a push that was overtaken takes a client's layout back."""
+
+    # Auto split and merge
 
     merge_leaves_room_for_consumers: bool
     """483-READ-40: without it, merging and splitting for consumers alternate for ever on a quiet topic."""
@@ -36,19 +135,108 @@ class Design:
     split_skips_single_hashes: bool
     """483-READ-37: without it, a hot segment of one hash is chosen again and again, and each time refused."""
 
+    cooldowns_outlive_leaders: bool
+    """483-READ-27: else every change of leader allows another split and another merge at once."""
+
+    depth_outlives_pruning: bool
+    """483-READ-44: else a pruned past counts for nothing, and splits and merges alternate for ever."""
+
+    merge_allows_for_silence: bool
+    """483-READ-12: else a segment whose load has grown, but not enough to be reported, is merged as cold."""
+
+    load_reports_are_conditional: bool
+    """483-READ-08: else the late report of an old owner stands, and a hot segment reads cold."""
+
+    # Migration
+
+    migration_seals_first: bool
+    """475-READ-13: else old partitions take writes after they count as drained."""
+
+    migration_makes_children: bool
+    """475-READ-16, 475-READ-17: else the first messages after the flip have no cursor to keep them."""
+
+    migration_closes_v4: bool
+    """475-READ-30: else a v4 client that came after the precheck stays attached to an old partition."""
+
+    migration_is_watched: bool
+    """475-READ-39: else a lookup session that missed the push shows the regular topic for ever."""
+
+    creation_respects_regular_topics: bool
+    """475-READ-29: else a scalable topic hides the regular one of that name, and all that is in it."""
+
 
 AS_WRITTEN = Design(
+    discovery=Discovery.PARENT_CURSORS,
+    conflict=Conflict.PUBLISH_AGAIN,
+    changes_are_announced=False,
+    leaders_finish_changes=False,
+    lost_replies_are_read_back=False,
+    cursors_follow_the_record=False,
     readiness=Readiness.ACTIVE_AT_ONCE,
+    pruning=Pruning.ANY_DRAINED,
+    leaders_are_fenced=False,
+    leaders_load_after_the_lock=False,
+    lost_sessions_read_again=False,
+    segments_before_record=False,
+    record_goes_first=False,
+    topics_have_incarnations=False,
+    disconnects_name_their_connection=False,
+    sessions_are_fenced=False,
+    restores_deal_anew=False,
+    segments_admit_one_consumer=False,
+    watches_before_loading=False,
+    watches_follow_the_leader=False,
+    watches_open_controllers=False,
+    clients_keep_the_latest=False,
     merge_leaves_room_for_consumers=False,
     merge_weighs_the_sum=False,
     split_skips_single_hashes=False,
+    cooldowns_outlive_leaders=False,
+    depth_outlives_pruning=False,
+    merge_allows_for_silence=False,
+    load_reports_are_conditional=False,
+    migration_seals_first=False,
+    migration_makes_children=False,
+    migration_closes_v4=False,
+    migration_is_watched=False,
+    creation_respects_regular_topics=False,
 )
 
 HARDENED = Design(
+    discovery=Discovery.RECORD,
+    conflict=Conflict.START_AGAIN,
+    changes_are_announced=True,
+    leaders_finish_changes=True,
+    lost_replies_are_read_back=True,
+    cursors_follow_the_record=True,
     readiness=Readiness.ANCESTORS_DRAINED,
+    pruning=Pruning.OLDEST_FIRST,
+    leaders_are_fenced=True,
+    leaders_load_after_the_lock=True,
+    lost_sessions_read_again=True,
+    segments_before_record=True,
+    record_goes_first=True,
+    topics_have_incarnations=True,
+    disconnects_name_their_connection=True,
+    sessions_are_fenced=True,
+    restores_deal_anew=True,
+    segments_admit_one_consumer=True,
+    watches_before_loading=True,
+    watches_follow_the_leader=True,
+    watches_open_controllers=True,
+    clients_keep_the_latest=True,
     merge_leaves_room_for_consumers=True,
     merge_weighs_the_sum=True,
     split_skips_single_hashes=True,
+    cooldowns_outlive_leaders=True,
+    depth_outlives_pruning=True,
+    merge_allows_for_silence=True,
+    load_reports_are_conditional=True,
+    migration_seals_first=True,
+    migration_makes_children=True,
+    migration_closes_v4=True,
+    migration_is_watched=True,
+    creation_respects_regular_topics=True,
 )
 
 NAMED = {"AS_WRITTEN": AS_WRITTEN, "HARDENED": HARDENED}

@@ -143,6 +143,20 @@ class Family(Generic[K, T]):
         raise Misuse(f"{self.name} is a family: assign to one member, {self.name}[...]")
 
 
+class Memory(Family[K, T]):
+    """A family that the members of its first domain hold in memory: each can lose its own at once."""
+
+
+def forget(w: "Machine", member: Any) -> None:
+    """A member of a domain loses all that it has in memory, whichever machine gave it that memory."""
+    for cls in type(w).__mro__:
+        for declared in vars(cls).values():
+            if isinstance(declared, Memory):
+                for key, place in w._places[declared.name].items():
+                    if member == (key[0] if len(declared.over) > 1 else key):
+                        w._write(place, declared.initial)
+
+
 class Members(Generic[K, T]):
     """A family as an action sees it: a mapping whose members are read one at a time."""
 

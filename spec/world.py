@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
-from spec.design import HARDENED, Design
+from spec.design import AS_WRITTEN, HARDENED, Design
 from spec.immutable import Misuse, alike, shown
 from spec.machine import (
     Action,
@@ -84,6 +84,20 @@ class World:
             raise Misuse(f"{self.name} has no bound {unknown[0]}, it has {', '.join(self.bounds)}")
         expect = Holds() if isinstance(self.expect, Holds) else Violated(self.expect.property)
         return replace(self, bounds={**self.bounds, **bounds}, expect=expect)
+
+
+    def without(self, repair: str, expect: Violated, **changes: Any) -> "World":
+        """The same question where one decision is taken as the documents have it, and what goes wrong then."""
+        design = replace(self.design, **{repair: getattr(AS_WRITTEN, repair)})
+        name = f"{self.name}-without-{repair.replace('_', '-')}"
+        return replace(self, **{"name": name, "design": design, "expect": expect, "place": caller(), **changes})
+
+    def as_written(self, expect: Violated, **changes: Any) -> "World":
+        """The same question for the documents taken literally."""
+        name = f"{self.name}-as-written"
+        return replace(
+            self, **{"name": name, "design": AS_WRITTEN, "expect": expect, "place": caller(), **changes}
+        )
 
 
 @dataclass(frozen=True, slots=True)

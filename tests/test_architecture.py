@@ -11,7 +11,7 @@ from proofs.contracts import ROOT
 ALLOWED_IN_SPEC = {"networkx", "mmh3", "spec"}
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "spec").glob("*.py")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted((ROOT / "spec").rglob("*.py")), ids=lambda path: path.stem)
 def test_spec_imports_only_the_standard_library_networkx_and_mmh3(path: Path) -> None:
     imported = set()
     for node in ast.walk(ast.parse(path.read_text())):

@@ -1,0 +1,246 @@
+"""
+What is stored of one scalable topic: its record in the metadata store, and the ledgers of its segments.
+
+The record changes only by whole writes that count one version further. Segments take appends until they are
+terminated; a subscription's position in a segment is its cursor there.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import Enum
+from itertools import pairwise
+from typing import Any
+
+from spec.layout import SegmentLayout, find_active_segment, initial_layout
+from spec.machine import Bound, Domain, Family, Machine, Variable, always, start, step
+from spec.ranges import HASH_COUNT
+from spec.soundness import flaws
+
+BROKERS = Domain("broker", "b")
+SUBSCRIPTIONS = Domain("subscription", "s")
+SEGMENTS = Domain("segment")
+KEYS = Domain("key")
+
+
+@dataclass(frozen=True, slots=True)
+class Announced:
+    """A layout change that is under way: the segments to be sealed, and the layout it leads to."""
+
+    parents: tuple[int, ...]
+    after: SegmentLayout
+
+    @property
+    def children(self) -> tuple[int, ...]:
+        return self.after.segment(self.parents[0]).child_ids
+
+    def __str__(self) -> str:
+        return f"{_listed(self.parents)} → {_listed(self.children)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """
+    The topic record. Beyond the layout it holds what the design wants to be decided by the same write.
+
+    [468-LAYOUT-02]
+    """
+
+    layout: SegmentLayout
+    version: int = 0
+    subscriptions: tuple[str, ...] = ()
+    announced: Announced | None = None
+    term: int = 0
+    """How many leaders there were before the present one; it fences all of them."""
+    incarnation: int = 0
+    """How often the topic was created before."""
+
+    def written(self, **changes: Any) -> "Record":
+        """The record after a write of it."""
+        return replace(self, version=self.version + 1, **changes)
+
+
+class Ledger(Enum):
+    """What a segment's own topic says of itself."""
+
+    ABSENT = "there is none"
+    OPEN = "it takes appends"
+    TERMINATED = "it takes no more"
+
+
+class Subscribed(Enum):
+    """How far a subscription has come, as whoever asked for it was told."""
+
+    NOT = "nobody asked for it"
+    ASKED = "its creation is under way"
+    CREATED = "its creation was acknowledged"
+    DELETED = "its deletion was acknowledged"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """The n-th appended message of a key, and the subscriptions to which it is owed."""
+
+    key: int
+    number: int
+    owed: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.key}#{self.number}" + (f" for {_listed(self.owed)}" if self.owed else "")
+
+
+class Topic(Machine):
+    """One topic as it is stored, and what its subscriptions have received."""
+
+    keys = Bound()
+    segments = Bound()
+    initial_segments = Bound()
+    record = Variable[Record | None](None)
+    ledger = Family[int, Ledger](SEGMENTS, Ledger.ABSENT)
+    log = Family[int, tuple[Message, ...]](SEGMENTS, ())
+    cursor = Family[tuple[str, int], int | None]((SUBSCRIPTIONS, SEGMENTS), None)
+    """How many messages of the segment the subscription has acknowledged, from the first on."""
+    sent = Family[int, int](KEYS, 0)
+    subscribed = Family[str, Subscribed](SUBSCRIPTIONS, Subscribed.NOT)
+    received = Family[tuple[str, int], tuple[int, ...]]((SUBSCRIPTIONS, KEYS), ())
+    """The numbers of a key's messages, in the order in which a subscription's consumers got them first."""
+
+
+@start
+def a_topic_that_exists(w: Topic) -> None:
+    """The topic has been created with its first segments, none of which was ever written to."""
+    layout = initial_layout(w.initial_segments)
+    w.record = Record(layout)
+    for segment in layout.active:
+        w.ledger[segment.segment_id] = Ledger.OPEN
+
+
+def hash_of(w: Topic, key: int) -> int:
+    """Keys are spread evenly over the hash space."""
+    return key * HASH_COUNT // w.keys
+
+
+def owner_of(w: Topic, layout: SegmentLayout, key: int) -> int:
+    """The segment that takes a key's messages."""
+    return find_active_segment(layout, hash_of(w, key)).segment_id
+
+
+def append(w: Topic, segment: int, key: int) -> Message:
+    """Put the next message of a key at the end of a segment; it is owed to all who are subscribed."""
+    subscriptions = tuple(s for s, state in w.subscribed.items() if state is Subscribed.CREATED)
+    message = Message(key, w.sent[key] + 1, subscriptions)
+    w.sent[key] = message.number
+    w.log[segment] += (message,)
+    return message
+
+
+def unread(w: Topic, subscription: str, segment: int) -> tuple[Message, ...]:
+    """What a subscription has still to read in a segment; nothing where it never had a cursor."""
+    position = w.cursor[subscription, segment]
+    return () if position is None else w.log[segment][position:]
+
+
+def drained(w: Topic, subscription: str, layout: SegmentLayout) -> frozenset[int]:
+    """
+    The sealed segments of which a subscription has read everything, and to which nothing can be added.
+
+    A segment in which it has no cursor is none of its business. [468-READ-47]
+    """
+    sealed = (s.segment_id for s in layout.segments if not s.active)
+    return frozenset(
+        s for s in sealed if w.ledger[s] is not Ledger.OPEN and not unread(w, subscription, s)
+    )
+
+
+def receive(w: Topic, subscription: str, segment: int) -> None:
+    """Deliver the next message of a segment and acknowledge it; a repetition is not counted again."""
+    message = unread(w, subscription, segment)[0]
+    position = w.cursor[subscription, segment]
+    assert position is not None
+    if message.number not in w.received[subscription, message.key]:
+        w.received[subscription, message.key] += (message.number,)
+    w.cursor[subscription, segment] = position + 1
+
+
+@always("468-LAYOUT-01", "468-SEGMENT-04")
+def every_published_layout_is_sound(w: Topic) -> Iterator[str]:
+    """Active ranges meet end to end, edges are symmetric and acyclic, ids are below the next one."""
+    if w.record is not None:
+        yield from map(str, flaws(w.record.layout))
+
+
+@step("468-LAYOUT-05", "468-SEGMENT-06")
+def layouts_only_go_forward(w: Topic, after: Topic) -> Iterator[str]:
+    """Epochs strictly increase, ids are never used again, and what is sealed stays sealed."""
+    old, new = w.record, after.record
+    if old is None or new is None or old.layout == new.layout or old.incarnation != new.incarnation:
+        return
+
+    if new.layout.epoch <= old.layout.epoch:
+        yield f"epoch {old.layout.epoch} is followed by another layout of epoch {new.layout.epoch}"
+    if new.layout.next_segment_id < old.layout.next_segment_id:
+        yield f"the next id goes back from {old.layout.next_segment_id} to {new.layout.next_segment_id}"
+    for segment in old.layout.segments:
+        if not segment.active and new.layout.has(segment.segment_id):
+            if new.layout.segment(segment.segment_id).active:
+                yield f"segment {segment.segment_id} was sealed and is active again"
+
+
+@always("468-SPLIT-16", "468-SPLIT-02", segment=SEGMENTS)
+def every_active_segment_exists(w: Topic, segment: int) -> Iterator[str]:
+    """An active segment of the record has a ledger."""
+    if _active(w, segment) and w.ledger[segment] is Ledger.ABSENT:
+        yield f"segment {segment} is active and has no ledger"
+
+
+@always("468-SPLIT-16", "468-SPLIT-02", "468-MERGE-03", subscription=SUBSCRIPTIONS, segment=SEGMENTS)
+def every_active_segment_has_every_cursor(w: Topic, subscription: str, segment: int) -> Iterator[str]:
+    """An active segment of the record has a cursor for each subscription that was created."""
+    if w.subscribed[subscription] is Subscribed.CREATED and _active(w, segment):
+        if w.cursor[subscription, segment] is None:
+            yield f"segment {segment} is active and has no cursor for subscription {subscription}"
+
+
+@always("468-SPLIT-01", "468-SPLIT-03", subscription=SUBSCRIPTIONS, segment=SEGMENTS)
+def no_acknowledged_message_is_lost(w: Topic, subscription: str, segment: int) -> Iterator[str]:
+    """What was acknowledged after a subscription was created is received, or kept where it can be read."""
+    log = w.log[segment]
+    if not log or w.subscribed[subscription] is not Subscribed.CREATED:
+        return
+    position = w.cursor[subscription, segment]
+    owed = [m for m in log[position or 0 :] if subscription in m.owed]
+    if not owed:
+        return
+
+    if position is None:
+        yield f"message {owed[0]} was acknowledged in segment {segment}, which has no cursor for it"
+    elif w.ledger[segment] is Ledger.ABSENT:
+        yield f"message {owed[0]} was acknowledged in segment {segment}, which is deleted"
+    elif w.record is None or not w.record.layout.has(segment):
+        yield f"message {owed[0]} was acknowledged in segment {segment}, which is in no layout"
+
+
+@always("468-SPLIT-17", "468-SPLIT-18", key=KEYS)
+def no_hash_has_two_writable_owners(w: Topic, key: int) -> Iterator[str]:
+    """Of all published segments that cover a hash, one at most takes appends."""
+    if w.record is not None:
+        covering = (s.segment_id for s in w.record.layout.segments if s.range.start <= hash_of(w, key) <= s.range.end)
+        writable = [s for s in covering if w.ledger[s] is Ledger.OPEN]
+        if len(writable) > 1:
+            yield f"segments {_listed(writable)} both take messages of key {key}"
+
+
+@always("468-ASSIGN-09", "475-ROUTE-03", subscription=SUBSCRIPTIONS, key=KEYS)
+def keys_stay_in_order(w: Topic, subscription: str, key: int) -> Iterator[str]:
+    """A subscription receives the messages of a key in the order in which they were appended."""
+    for one, other in pairwise(w.received[subscription, key]):
+        if one >= other:
+            yield f"{subscription} received message {key}#{other} after {key}#{one}"
+
+
+def _active(w: Topic, segment: int) -> bool:
+    record = w.record
+    return record is not None and record.layout.has(segment) and record.layout.segment(segment).active
+
+
+def _listed(some: Any) -> str:
+    return ", ".join(map(str, some))
