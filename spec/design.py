@@ -107,6 +107,9 @@ class Design:
     restores_deal_anew: bool
     """468-READ-34: else what a leader left half written is restored, and segments have two owners or none."""
 
+    leaders_hang_up_when_deposed: bool
+    """Else consumers who never left are strangers to a broker that is elected again, and are evicted there."""
+
     segments_admit_one_consumer: bool
     """468-READ-35: else a consumer that has not heard yet reads on beside the new owner of its segment."""
 
@@ -123,6 +126,9 @@ class Design:
 
     clients_keep_the_latest: bool
     """468-READ-42: else a push that was overtaken takes a client's layout back."""
+
+    watches_push_in_order: bool
+    """Updates of one session are put together one after the other: else the older address comes last."""
 
     # Auto split and merge
 
@@ -183,11 +189,13 @@ AS_WRITTEN = Design(
     disconnects_name_their_connection=False,
     sessions_are_fenced=False,
     restores_deal_anew=False,
+    leaders_hang_up_when_deposed=False,
     segments_admit_one_consumer=False,
     watches_before_loading=False,
     watches_follow_the_leader=False,
     watches_open_controllers=False,
     clients_keep_the_latest=False,
+    watches_push_in_order=False,
     merge_leaves_room_for_consumers=False,
     merge_weighs_the_sum=False,
     split_skips_single_hashes=False,
@@ -220,11 +228,13 @@ HARDENED = Design(
     disconnects_name_their_connection=True,
     sessions_are_fenced=True,
     restores_deal_anew=True,
+    leaders_hang_up_when_deposed=True,
     segments_admit_one_consumer=True,
     watches_before_loading=True,
     watches_follow_the_leader=True,
     watches_open_controllers=True,
     clients_keep_the_latest=True,
+    watches_push_in_order=True,
     merge_leaves_room_for_consumers=True,
     merge_weighs_the_sum=True,
     split_skips_single_hashes=True,

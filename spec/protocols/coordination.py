@@ -1,0 +1,577 @@
+"""
+Consumers of one STREAM subscription and the leader that deals the segments out to them.
+
+A session is stored by name and outlives connections, processes and leaders; who is connected, and whose grace
+period runs, only a leader's memory knows. Each registration is a store record of its own, so that a rebalance
+is several writes. The end of a connection is noticed by each side in its own time. The timer of a grace period
+may fire as soon as it runs: what holds then, holds for every length of it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+from spec.assignment import ConsumerAssignment, assignable, difference, latest
+from spec.layout import SegmentInfo, SegmentLayout
+from spec.machine import (
+    WEAK,
+    Bound,
+    Domain,
+    Family,
+    Memory,
+    Variable,
+    action,
+    always,
+    choose,
+    forget,
+    leads_to,
+    require,
+    sometimes,
+    start,
+    step,
+)
+from spec.names import TopicName
+from spec.protocols.election import Controller, Election, in_office, leading
+from spec.protocols.topic import BROKERS, Subscribed, drained
+from spec.sessions import (
+    Session,
+    Subscription,
+    disconnect,
+    layout_changed,
+    persisted,
+    register,
+    restore,
+    unregister,
+)
+
+CONSUMERS = Domain("consumer", "c")
+TOPIC = TopicName("t", "n", "x")
+SUBSCRIPTION = "s1"
+"""The one subscription whose consumers these are."""
+
+
+class Life(Enum):
+    """What has become of a consumer's process."""
+
+    RUNNING = "it wants to consume"
+    DEAD = "it is gone without a word"
+    LEFT = "it has unregistered"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A connection as the consumer has it: to whom, and which of its connections to that broker."""
+
+    broker: str
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.broker} by connection {self.number}"
+
+
+class Coordination(Election):
+    """The coordinators of the subscription on each broker, and the consumers' ends of the conversation."""
+
+    drops = Bound()
+    deaths = Bound()
+    leaves = Bound()
+
+    drops_left = Variable[int](0)
+    deaths_left = Variable[int](0)
+    leaves_left = Variable[int](0)
+
+    registration = Family[str, ConsumerAssignment | None](CONSUMERS, None)
+    """What the store holds of a session. [468-SESSION-09, 468-SESSION-10, 468-PATH-06]"""
+    life = Family[str, Life](CONSUMERS, Life.RUNNING)
+
+    coordinator = Memory[str, Subscription | None](BROKERS, None)
+    """Who is connected to a leader, or in its grace period, and what each has been dealt. [468-SESSION-13]"""
+    restored = Memory[str, int](BROKERS, 0)
+    """The term for which the coordinator was restored."""
+    unwritten = Memory[str, tuple[str, ...]](BROKERS, ())
+    """The consumers whose registration the coordinator has changed in memory and has yet to store."""
+    loaded = Memory[str, tuple[tuple[str, ConsumerAssignment], ...] | None](BROKERS, None)
+    """The registrations as they were before the election, if they were read then."""
+    ends = Memory[tuple[str, str], tuple[int, ...]]((BROKERS, CONSUMERS), ())
+    """The connections of a consumer that look open to the broker."""
+
+    line = Memory[str, Line | None](CONSUMERS, None)
+    """The connection that looks open to the consumer. [468-SESSION-01]"""
+    inbox = Memory[str, ConsumerAssignment | None](CONSUMERS, None)
+    """What was last sent to the consumer on that connection, while it has not arrived."""
+    holds = Memory[str, ConsumerAssignment | None](CONSUMERS, None)
+    """What the consumer believes to be its own."""
+
+
+@start
+def a_subscription_without_consumers(w: Coordination) -> None:
+    """The subscription exists; its consumers run, and none has registered yet."""
+    w.drops_left = w.drops
+    w.deaths_left = w.deaths
+    w.leaves_left = w.leaves
+    w.subscribed[SUBSCRIPTION] = Subscribed.CREATED
+    record = w.record
+    assert record is not None
+    w.record = record.written(subscriptions=(SUBSCRIPTION,))
+    for segment in record.layout.active:
+        w.cursor[SUBSCRIPTION, segment.segment_id] = 0
+
+
+# The leader
+
+
+@action("468-CTRL-10", "468-ELECT-07", broker=BROKERS)
+def load_before_the_election(w: Coordination, broker: str) -> None:
+    """A controller reads the registrations, as written before it knows whether it will lead."""
+    require(not w.design.leaders_load_after_the_lock)
+    require(w.controller[broker] is Controller.FOLLOWER and w.stands[broker])
+
+    w.loaded[broker] = _stored(w)
+
+
+@action(
+    "468-SESSION-06",
+    "468-SESSION-12",
+    "468-SESSION-20",
+    "468-SESSION-21",
+    "468-ELECT-07",
+    broker=BROKERS,
+    fair=WEAK,
+)
+def restore_sessions(w: Coordination, broker: str) -> None:
+    """
+    A new leader takes over the stored sessions, all of them as just disconnected.
+
+    What its predecessor left half written it mends by dealing out anew.
+    """
+    require(leading(w, broker) and not serving(w, broker))
+    if w.design.leaders_hang_up_when_deposed:
+        require(not any(w.ends[broker, consumer] for consumer in w.life))
+
+    found = w.loaded[broker]
+    registrations = dict(_stored(w) if found is None else found)
+    w.loaded[broker] = None
+    w.restored[broker] = w.term[broker]
+    w.unwritten[broker] = ()
+    layout, segments = _to_deal(w, broker)
+    old = restore(TOPIC, layout.epoch, segments, registrations, now=0)
+    w.coordinator[broker] = old
+    if w.design.restores_deal_anew:
+        _change(w, broker, layout_changed(old, layout.epoch, segments))
+
+
+@action(
+    "468-CTRL-02",
+    "468-CTRL-11",
+    "468-COORD-02",
+    "468-COORD-03",
+    "468-SESSION-05",
+    "468-SESSION-06",
+    "468-SESSION-07",
+    "468-SESSION-15",
+    "468-SESSION-17",
+    "468-SESSION-22",
+    "468-ASSIGN-07",
+    "468-ASSIGN-10",
+    broker=BROKERS,
+    consumer=CONSUMERS,
+    fair=WEAK,
+)
+def register_consumer(w: Coordination, broker: str, consumer: str) -> None:
+    """
+    A consumer without a connection registers with whoever it takes for the leader and believes to be it.
+
+    One that is known resumes and is answered at once; a newcomer is answered when its registration is stored.
+    """
+    require(serving(w, broker))
+    require(w.life[consumer] is Life.RUNNING and w.line[consumer] is None)
+    subscription = _coordinator(w, broker)
+
+    open_ends = w.ends[broker, consumer]
+    number = min(n for n in range(len(open_ends) + 1) if n not in open_ends)
+    w.ends[broker, consumer] = tuple(sorted((*open_ends, number)))
+    w.line[consumer] = Line(broker, number)
+    _change(w, broker, register(subscription, consumer, number))
+    if consumer not in w.unwritten[broker]:
+        _tell(w, broker, consumer)
+
+
+@action(
+    "468-SESSION-15",
+    "468-SESSION-19",
+    "468-NOTIFY-01",
+    "468-CTRL-03",
+    "468-PATH-06",
+    broker=BROKERS,
+    fair=WEAK,
+)
+def store_registration(w: Coordination, broker: str) -> None:
+    """
+    Write the next registration that has changed, or delete it, and then tell its consumer.
+
+    The design has the store refuse it to a leader that has a successor.
+    """
+    require(w.unwritten[broker])
+    require(_may_act(w, broker) and (in_office(w, broker) or not w.design.sessions_are_fenced))
+
+    consumer, *others = w.unwritten[broker]
+    w.unwritten[broker] = tuple(others)
+    w.registration[consumer] = persisted(_coordinator(w, broker)).get(consumer)
+    _tell(w, broker, consumer)
+
+
+@action(
+    "468-COORD-02", "468-COORD-05", "468-NOTIFY-03", "468-CTRL-03", "468-CTRL-04", broker=BROKERS, fair=WEAK
+)
+def deal_again(w: Coordination, broker: str) -> None:
+    """The leader deals the segments out anew after a layout change, or when a sealed one is drained."""
+    require(serving(w, broker))
+    subscription = _coordinator(w, broker)
+    layout, segments = _to_deal(w, broker)
+    require((layout.epoch, segments) != (subscription.epoch, subscription.segments))
+
+    _change(w, broker, layout_changed(subscription, layout.epoch, segments))
+
+
+@action("468-SESSION-14", "468-SESSION-16", broker=BROKERS, consumer=CONSUMERS, fair=WEAK)
+def notice_the_end(w: Coordination, broker: str, consumer: str) -> None:
+    """
+    A broker notices that a connection has ended, and the consumer's grace period begins.
+
+    As written, nobody asks whether it is still the consumer's connection that ended.
+    """
+    gone = [n for n in w.ends[broker, consumer] if w.line[consumer] != Line(broker, n)]
+    number = choose(w, gone)
+
+    w.ends[broker, consumer] = tuple(n for n in w.ends[broker, consumer] if n != number)
+    subscription = w.coordinator[broker]
+    if subscription is not None and subscription.has(consumer):
+        held = subscription.session(consumer).connection
+        ended = number if w.design.disconnects_name_their_connection else held
+        if ended is not None:
+            w.coordinator[broker] = disconnect(subscription, consumer, ended, now=0)
+
+
+@action(
+    "468-SESSION-19",
+    "468-SESSION-23",
+    "468-COORD-02",
+    "468-COORD-04",
+    broker=BROKERS,
+    consumer=CONSUMERS,
+    fair=WEAK,
+)
+def let_the_grace_period_end(w: Coordination, broker: str, consumer: str) -> None:
+    """
+    The timer of a disconnected consumer fires: its session ends, and the others take over its segments.
+
+    As written, timers ask nobody whether their broker still leads.
+    """
+    require(_may_act(w, broker))
+    subscription = _coordinator(w, broker)
+    require(subscription.has(consumer) and not subscription.session(consumer).connected)
+
+    _change(w, broker, unregister(subscription, consumer))
+
+
+@action("468-CTRL-14", broker=BROKERS, consumer=CONSUMERS, fair=WEAK)
+def hang_up(w: Coordination, broker: str, consumer: str) -> None:
+    """
+    A broker that was deposed closes the connections of the consumers that registered with it.
+
+    Else one who never left is a stranger to the same broker once that is elected again.
+    """
+    require(w.design.leaders_hang_up_when_deposed)
+    require(w.ends[broker, consumer] and not serving(w, broker))
+
+    w.ends[broker, consumer] = ()
+
+
+# The consumers
+
+
+@action("468-NOTIFY-01", "468-SESSION-01", "468-ROLE-02", consumer=CONSUMERS, fair=WEAK)
+def hear(w: Coordination, consumer: str) -> None:
+    """What the leader has sent arrives, and the consumer keeps it unless it is of an older layout."""
+    pushed, held = w.inbox[consumer], w.holds[consumer]
+    require(pushed is not None)
+    assert pushed is not None
+
+    w.inbox[consumer] = None
+    w.holds[consumer] = pushed if held is None else latest(held, pushed)
+
+
+@action("468-SESSION-11", "468-SESSION-16", consumer=CONSUMERS, fault=True)
+def drop_connection(w: Coordination, consumer: str) -> None:
+    """A consumer loses its connection; the broker's end stays open until it notices."""
+    require(w.drops_left)
+    require(w.line[consumer] is not None)
+
+    w.drops_left -= 1
+    _hang_up_too(w, consumer)
+
+
+@action("468-SESSION-11", "468-ELECT-05", consumer=CONSUMERS, fair=WEAK)
+def notice_the_broker_has_gone(w: Coordination, consumer: str) -> None:
+    """A consumer notices that the broker at the other end has crashed or hung up, and looks for the leader."""
+    line = w.line[consumer]
+    require(line is not None)
+    assert line is not None
+    require(line.number not in w.ends[line.broker, consumer])
+
+    _hang_up_too(w, consumer)
+
+
+@action("468-SESSION-11", consumer=CONSUMERS, fault=True)
+def die(w: Coordination, consumer: str) -> None:
+    """A consumer's process ends with all that it had in memory, and nobody is told."""
+    require(w.deaths_left)
+    require(w.life[consumer] is Life.RUNNING)
+
+    w.deaths_left -= 1
+    w.life[consumer] = Life.DEAD
+    forget(w, consumer)
+
+
+@action("468-SESSION-11", "468-SESSION-03", consumer=CONSUMERS)
+def start_again(w: Coordination, consumer: str) -> None:
+    """The process is started again under the same name."""
+    require(w.life[consumer] is Life.DEAD)
+
+    w.life[consumer] = Life.RUNNING
+
+
+@action("468-CTRL-12", "468-COORD-04", consumer=CONSUMERS)
+def leave(w: Coordination, consumer: str) -> None:
+    """
+    A consumer unregisters and is gone for good; the others take over its segments at once.
+
+    If the broker at the other end is not the leader any more, nobody unregisters it, and its timer will.
+    """
+    require(w.leaves_left)
+    line = w.line[consumer]
+    require(line is not None)
+    assert line is not None
+    broker = line.broker
+    require(line.number in w.ends[broker, consumer])
+
+    w.leaves_left -= 1
+    w.life[consumer] = Life.LEFT
+    forget(w, consumer)
+    w.ends[broker, consumer] = tuple(n for n in w.ends[broker, consumer] if n != line.number)
+    if _acts(w, broker) and _coordinator(w, broker).has(consumer):
+        _change(w, broker, unregister(_coordinator(w, broker), consumer))
+
+
+def serving(w: Coordination, broker: str) -> bool:
+    """Whether a broker believes to lead and has the sessions for it. [468-CTRL-15]"""
+    return leading(w, broker) and w.restored[broker] == w.term[broker]
+
+
+def _may_act(w: Coordination, broker: str) -> bool:
+    """Timers and stores ask whether their broker leads, if the design has them ask. [468-READ-40]"""
+    return serving(w, broker) or not w.design.sessions_are_fenced
+
+
+def _acts(w: Coordination, broker: str) -> bool:
+    return w.coordinator[broker] is not None and _may_act(w, broker)
+
+
+def _coordinator(w: Coordination, broker: str) -> Subscription:
+    subscription = w.coordinator[broker]
+    require(subscription is not None)
+    assert subscription is not None
+    return subscription
+
+
+def _stored(w: Coordination) -> tuple[tuple[str, ConsumerAssignment], ...]:
+    return tuple((name, found) for name, found in w.registration.items() if found is not None)
+
+
+def _to_deal(w: Coordination, broker: str) -> tuple[SegmentLayout, tuple[SegmentInfo, ...]]:
+    """The layout that a leader has in memory, and which of its segments may be read now."""
+    layout = w.current[broker]
+    require(layout is not None)
+    assert layout is not None
+    return layout, assignable(layout, drained(w, SUBSCRIPTION, layout), w.design)
+
+
+def _change(w: Coordination, broker: str, after: Subscription) -> None:
+    """What a coordinator has in memory changes at once; what that changes in the store is written one by one."""
+    before = _coordinator(w, broker)
+    old, new = persisted(before), persisted(after)
+    changed = {c.consumer for c in difference(old, new)} | (old.keys() ^ new.keys())
+    w.coordinator[broker] = after
+    w.unwritten[broker] = tuple(sorted(changed.union(w.unwritten[broker]), key=lambda c: (c in new, c)))
+
+
+def _tell(w: Coordination, broker: str, consumer: str) -> None:
+    """Send a consumer its assignment, if it has a connection; on one that is half open nothing arrives."""
+    subscription = _coordinator(w, broker)
+    if subscription.has(consumer):
+        session = subscription.session(consumer)
+        if session.connection is not None and w.line[consumer] == Line(broker, session.connection):
+            w.inbox[consumer] = session.assignment
+
+
+def _hang_up_too(w: Coordination, consumer: str) -> None:
+    w.line[consumer] = None
+    w.inbox[consumer] = None
+
+
+def _session(w: Coordination, broker: str, consumer: str) -> Session | None:
+    subscription = w.coordinator[broker]
+    if subscription is None or not subscription.has(consumer):
+        return None
+    return subscription.session(consumer)
+
+
+@always("468-ASSIGN-08", "468-SESSION-20", "468-COORD-01", broker=BROKERS)
+def every_segment_is_dealt_once(w: Coordination, broker: str) -> Iterator[str]:
+    """A leader that has consumers has dealt each segment to one of them."""
+    subscription = w.coordinator[broker]
+    if subscription is None or not subscription.sessions or not (serving(w, broker) and w.lock == broker):
+        return
+
+    for segment in subscription.segments:
+        owners = [s.consumer for s in subscription.sessions if segment.segment_id in s.assignment.segment_ids]
+        if len(owners) != 1:
+            names = " and ".join(owners) or "nobody"
+            yield f"{broker} has dealt segment {segment.segment_id} to {names}"
+
+
+@step("468-SESSION-16", "468-SESSION-17", "468-SESSION-19", broker=BROKERS, consumer=CONSUMERS)
+def nobody_is_evicted_while_connected(
+    w: Coordination, after: Coordination, broker: str, consumer: str
+) -> Iterator[str]:
+    """A consumer whose connection to the leader is open on both sides keeps its session."""
+    line = w.line[consumer]
+    if line is None or line.broker != broker or line.number not in w.ends[broker, consumer]:
+        return
+    if _session(w, broker, consumer) is None or not serving(w, broker):
+        return
+
+    if _session(after, broker, consumer) is None and after.line[consumer] == line:
+        yield f"{broker} evicted {consumer}, which is connected to it"
+
+
+@step("468-SESSION-12", "468-SESSION-22", "468-SESSION-24", consumer=CONSUMERS)
+def sessions_of_connected_consumers_stay_stored(
+    w: Coordination, after: Coordination, consumer: str
+) -> Iterator[str]:
+    """Nobody deletes the registration of a consumer that is connected to the leader and known to it."""
+    if w.registration[consumer] is None or after.registration[consumer] is not None:
+        return
+    line = w.line[consumer]
+    if line is None or w.lock != line.broker or not serving(w, line.broker):
+        return
+
+    session = _session(w, line.broker, consumer)
+    if session is not None and session.connection == line.number:
+        yield f"the registration of {consumer} is deleted, although {line.broker} leads and serves it"
+
+
+@step("468-CTRL-02", "468-CTRL-15", "468-ELECT-01", broker=BROKERS)
+def a_deposed_leader_changes_no_registration(
+    w: Coordination, after: Coordination, broker: str
+) -> Iterator[str]:
+    """Once another leader has taken over, nothing is stored by an earlier one."""
+    stored = [c for c in w.registration if w.registration[c] != after.registration[c]]
+    if not stored or w.unwritten[broker] == after.unwritten[broker]:
+        return
+    for other in w.controller:
+        if other != broker and leading(w, other) and w.lock == other:
+            yield f"{broker} changed the registration of {stored[0]} while {other} was the leader"
+
+
+@step("468-SESSION-20", "468-SESSION-21", "468-SESSION-24", "468-SESSION-12", broker=BROKERS)
+def a_new_leader_knows_every_session(w: Coordination, after: Coordination, broker: str) -> Iterator[str]:
+    """A leader begins with the consumers that are registered, and each has its whole grace period."""
+    restored = after.coordinator[broker]
+    if w.restored[broker] == after.restored[broker] or restored is None:
+        return
+
+    for consumer, registration in w.registration.items():
+        if registration is not None and not restored.has(consumer):
+            yield f"{broker} takes over without {consumer}, which is registered"
+        if registration is None and restored.has(consumer):
+            yield f"{broker} takes over with {consumer}, which is not registered"
+
+
+@step("468-SESSION-17", "468-SESSION-18", "468-SESSION-22", broker=BROKERS)
+def a_return_disturbs_nobody(w: Coordination, after: Coordination, broker: str) -> Iterator[str]:
+    """When a known consumer connects, all assignments stay as they are and nothing is stored."""
+    before, then = w.coordinator[broker], after.coordinator[broker]
+    if before is None or then is None or w.restored[broker] != after.restored[broker]:
+        return
+
+    back = [s.consumer for s in then.sessions if s.connected and before.has(s.consumer)]
+    back = [c for c in back if not before.session(c).connected]
+    if back and (persisted(before) != persisted(then) or w.unwritten[broker] != after.unwritten[broker]):
+        yield f"the return of {back[0]} makes {broker} deal out anew"
+
+
+@step("468-SESSION-14", "468-SESSION-25", consumer=CONSUMERS)
+def connections_cost_no_writes(w: Coordination, after: Coordination, consumer: str) -> Iterator[str]:
+    """Nothing is stored when a connection comes or goes."""
+    ends = [key for key in w.ends if w.ends[key] != after.ends[key]]
+    if (ends or w.line[consumer] != after.line[consumer]) and any(
+        w.registration[c] != after.registration[c] for c in w.registration
+    ):
+        yield f"a registration was written because a connection of {consumer} changed"
+
+
+@leads_to("468-NOTIFY-01", "468-SESSION-08", "468-SESSION-11", "468-SESSION-22", consumer=CONSUMERS)
+def every_consumer_learns_its_assignment(w: Coordination, consumer: str) -> tuple[object, object]:
+    """A running consumer holds, in the end, what the leader in office has dealt to it."""
+    running = w.life[consumer] is Life.RUNNING
+    agreed = running and any(_agree(w, broker, consumer) for broker in w.controller)
+    return running and not agreed, agreed or not running
+
+
+def _agree(w: Coordination, broker: str, consumer: str) -> bool:
+    session, held = _session(w, broker, consumer), w.holds[consumer]
+    if session is None or held is None or w.lock != broker or not serving(w, broker):
+        return False
+    return session.connected and session.assignment.segment_ids == held.segment_ids
+
+
+@leads_to("468-SESSION-19", "468-SESSION-23", "468-CTRL-12", consumer=CONSUMERS)
+def the_dead_are_evicted(w: Coordination, consumer: str) -> tuple[object, object]:
+    """A consumer that is gone and does not come back loses its registration."""
+    gone = w.life[consumer] is not Life.RUNNING
+    return gone and w.registration[consumer] is not None, not gone or w.registration[consumer] is None
+
+
+@leads_to("468-SESSION-15", "468-SESSION-12")
+def what_is_dealt_is_stored(w: Coordination) -> tuple[object, object]:
+    """What the leader has dealt, stands in the store in the end."""
+    agreed = any(serving(w, b) and w.lock == b and _is_stored(w, b) for b in w.controller)
+    return not agreed, agreed
+
+
+def _is_stored(w: Coordination, broker: str) -> bool:
+    dealt = persisted(_coordinator(w, broker))
+    stored = dict(_stored(w))
+    return dealt.keys() == stored.keys() and not difference(dealt, stored)
+
+
+@sometimes("468-SESSION-16")
+def a_rebalance_is_half_stored(w: Coordination) -> object:
+    """Two registrations name the same segment."""
+    held = [s for _, registration in _stored(w) for s in registration.segment_ids]
+    return len(held) > len(set(held))
+
+
+@sometimes("468-SESSION-17")
+def a_name_has_two_connections(w: Coordination) -> object:
+    """A broker has two open ends for one consumer."""
+    return any(len(ends) > 1 for ends in w.ends.values())
+
+
+@sometimes("468-SESSION-19", "468-SESSION-23")
+def somebody_was_evicted_alive(w: Coordination) -> object:
+    """A consumer runs and holds segments, and no registration says so."""
+    return any(
+        w.life[c] is Life.RUNNING and w.holds[c] is not None and w.registration[c] is None for c in w.life
+    )
