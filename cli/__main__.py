@@ -289,6 +289,26 @@ def claims(
 
 
 @app.command()
+def findings(
+    id: Annotated[
+        str | None, typer.Argument(help="A finding to show in full: its id, or the name of its repair.")
+    ] = None,
+    update: Annotated[
+        bool, typer.Option("--update", help="Write a page for each into docs/findings/.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Show the holes in the documents: what goes wrong, by which trace, and the repair."""
+
+    def command() -> int:
+        from cli.findings import findings as run
+
+        return run(id, update, json)
+
+    answer(command)
+
+
+@app.command()
 def doctor(
     fix: Annotated[
         bool, typer.Option("--fix", help="Install what is missing, Spark and Java included.")

@@ -2,8 +2,9 @@
 
 from cli.console import emit, out
 from cli.terminal import show_story
-from cli.worlds import Manner, kept_story, of_trace
+from cli.worlds import Manner, kept_story
 from models.events import story_as_plain
+from models.traces import store
 from spec.world import Model
 
 
@@ -13,7 +14,7 @@ def sample(name: str, manner: Manner, as_json: bool) -> int:
     model = Model(world)
     result = manner.explore(world)
     stories = [
-        kept_story(model, of_trace(world, of, trace, result.engine))
+        kept_story(model, store.of_trace(world, of, trace, result.engine))
         for of, trace in result.witnesses.items()
         if trace is not None
     ]

@@ -3,9 +3,10 @@
 from cli.compiling import announce
 from cli.console import emit, out
 from cli.terminal import show_story
-from cli.worlds import Manner, kept_story, of_breach
+from cli.worlds import Manner, kept_story
 from models.engine.simulate import simulate as walk
 from models.events import story_as_plain
+from models.traces import store
 from spec.world import Model, Violated
 
 
@@ -15,7 +16,7 @@ def simulate(name: str, manner: Manner, walks: int, steps: int, seed: int, bias:
     announce("walks")
     result = walk(world, walks=walks, steps=steps, seed=seed, bias=bias)
     made = int(result.details["walks"])
-    stories = [kept_story(Model(world), of_breach(world, b, result.engine)) for b in result.breaches]
+    stories = [kept_story(Model(world), store.of_breach(world, b, result.engine)) for b in result.breaches]
     expected = isinstance(world.expect, Violated) and world.expect.property in {
         b.property for b in result.breaches
     }

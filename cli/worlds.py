@@ -13,13 +13,13 @@ from cli.console import ROOT, emit, error, out
 from cli.options import REDUCTIONS, size_told
 from models.asking import asked, known, told, unreadable
 from models.engine.explore import explore
-from models.engine.result import Breach, Limits, Result, Standing, Trace, replay
+from models.engine.result import Limits, Result, Standing, replay
 from models.events import Check, Decided, Listener, Progressed, Violated
 from models.traces import store
 from models.traces.store import Kept
 from models.traces.story import Story, seen_from_root, tell
 from models.verdict import Outcome, Verdict
-from models.worlds import Problem, ids_of, properties_of
+from models.worlds import Problem, ids_of
 from spec.immutable import Misuse
 from spec.world import Holds, Model, World
 
@@ -139,9 +139,9 @@ def run_world(check: Check, world: World, manner: Manner, listen: Listener) -> D
     """Explore a world in this process, and tell what is found."""
     started = time.perf_counter()
     try:
-        result = manner.explore(world, _progress(check, world, started, listen))
+        result = manner.explore(world, told_at_times(check, world, started, listen))
         model = Model(world)
-        stories = [kept_story(model, of_breach(world, breach, result.engine)) for breach in result.breaches]
+        stories = [kept_story(model, store.of_breach(world, b, result.engine)) for b in result.breaches]
     except Misuse as misuse:
         seconds = time.perf_counter() - started
         decided = Decided(
@@ -182,24 +182,6 @@ def figures(result: Result, stories: list[Story]) -> dict[str, Any]:
     }
 
 
-def of_breach(world: World, breach: Breach, engine: str) -> Kept:
-    """A breach, ready to be kept."""
-    return of_trace(world, breach.property, breach.trace, engine, breach.ids, breach.sentences, breach.label)
-
-
-def of_trace(
-    world: World,
-    name: str,
-    trace: Trace,
-    engine: str,
-    ids: tuple[str, ...] = (),
-    sentences: tuple[str, ...] = (),
-    label: str = "",
-) -> Kept:
-    sort = {p.name: p.sort.value for p in properties_of(world)}.get(name, "")
-    return store.of(world, name, trace, ids=ids, sort=sort, sentences=sentences, label=label, engine=engine)
-
-
 def kept_story(model: Model, kept: Kept) -> Story:
     """Keep a trace and tell it; where nothing can be written, it is told without an id."""
     states = replay(model, kept.trace)
@@ -208,7 +190,10 @@ def kept_story(model: Model, kept: Kept) -> Story:
     return tell(model, kept, states)
 
 
-def _progress(check: Check, world: World, started: float, listen: Listener) -> Callable[[Standing], None]:
+def told_at_times(
+    check: Check, world: World, started: float, listen: Callable[[Progressed], None]
+) -> Callable[[Standing], None]:
+    """Somebody whom an exploration can tell how far it has come, and who passes it on now and then."""
     total = world.expect.states if isinstance(world.expect, Holds) else None
     last = started
 

@@ -1,4 +1,4 @@
-"""Every check there is and the claims that it names: laws, contracts, worlds and tests."""
+"""Every check there is and the claims that it names: laws, contracts, worlds and tests; and the ledgers."""
 
 import ast
 from collections.abc import Iterable, Iterator
@@ -7,15 +7,30 @@ from pathlib import Path
 from models.laws import all_laws
 from models.worlds import all_worlds, ids_of
 from proofs.contracts import ROOT, all_contracts
+from spec import holes
 from spec.claims import CLAIM_ID, Ledger, parse
+from spec.holes import Finding
+from spec.refusals import Reason, Refused
 from spec.world import Holds, World
 
 LEDGER = ROOT / "spec" / "claims.toml"
+FINDINGS = ROOT / "spec" / "findings"
 
 
 def read_ledger(path: Path = LEDGER) -> Ledger:
     """The ledger as it stands in the repository."""
     return parse(path.read_text(encoding="utf-8"))
+
+
+def read_findings(folder: Path = FINDINGS) -> tuple[Finding, ...]:
+    """The findings as they stand in the repository, by id; each file has the name of its repair."""
+    found = []
+    for path in sorted(folder.glob("*.toml")):
+        finding = holes.parse(path.name, path.read_text(encoding="utf-8"))
+        if finding.repair != path.stem:
+            raise Refused(Reason.RECORD_MALFORMED, f"{path.name} is about the repair {finding.repair}")
+        found.append(finding)
+    return tuple(sorted(found, key=lambda finding: finding.id))
 
 
 def all_checks() -> dict[str, tuple[str, ...]]:

@@ -72,6 +72,10 @@ class SegmentLayout:
     active: tuple[SegmentInfo, ...]
     """Those of the segments that take writes. [468-LAYOUT-08]"""
 
+    def __str__(self) -> str:
+        told = (f"{s.segment_id} {s.range if s.active else 'sealed'}" for s in self.segments)
+        return f"epoch {self.epoch}: {', '.join(told)}"
+
     def segment(self, segment_id: int) -> SegmentInfo:
         """The segment with that id."""
         place = _place(self.segments, segment_id)

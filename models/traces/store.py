@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from models.asking import Usage, asked, proposal, told
-from models.engine.result import Move, Trace
+from models.engine.result import Breach, Move, Trace
+from models.worlds import properties_of
 from spec.world import World
 
 VERSION = 1
@@ -74,6 +75,25 @@ def of(
         label=label,
         engine=engine,
     )
+
+
+def of_breach(world: World, breach: Breach, engine: str) -> Kept:
+    """A breach, ready to be kept."""
+    return of_trace(world, breach.property, breach.trace, engine, breach.ids, breach.sentences, breach.label)
+
+
+def of_trace(
+    world: World,
+    name: str,
+    trace: Trace,
+    engine: str,
+    ids: tuple[str, ...] = (),
+    sentences: tuple[str, ...] = (),
+    label: str = "",
+) -> Kept:
+    """A trace to a property of a world, which knows of what sort that is."""
+    sort = {p.name: p.sort.value for p in properties_of(world)}.get(name, "")
+    return of(world, name, trace, ids=ids, sort=sort, sentences=sentences, label=label, engine=engine)
 
 
 def keep(folder: Path, kept: Kept) -> Kept:

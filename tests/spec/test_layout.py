@@ -286,3 +286,7 @@ def test_a_long_history_stays_sound_and_fast() -> None:
     assert len(layout.segments) > 5_000
     assert all(s.sealed_at_epoch > 0 for s in layout.segments if not s.active)
     assert seconds < 2
+
+
+def test_a_layout_is_told_by_its_epoch_and_its_segments() -> None:
+    assert str(split_segment(initial_layout(1), 0)) == "epoch 1: 0 sealed, 1 0000-7fff, 2 8000-ffff"
