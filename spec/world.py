@@ -67,7 +67,7 @@ class World:
     within: Callable[[Any], object] | None = None
     """States for which this is false are looked at, but nothing happens in them."""
     idle: tuple[str, ...] = ()
-    """Actions for which these bounds leave no room."""
+    """Actions and witnesses for which these bounds leave no room."""
     expect: Holds | Violated = field(default_factory=Holds)
     large: bool = False
     """Too large for every run: only checked when it is named."""
@@ -85,12 +85,13 @@ class World:
         expect = Holds() if isinstance(self.expect, Holds) else Violated(self.expect.property)
         return replace(self, bounds={**self.bounds, **bounds}, expect=expect)
 
-
     def without(self, repair: str, expect: Violated, **changes: Any) -> "World":
         """The same question where one decision is taken as the documents have it, and what goes wrong then."""
         design = replace(self.design, **{repair: getattr(AS_WRITTEN, repair)})
         name = f"{self.name}-without-{repair.replace('_', '-')}"
-        return replace(self, **{"name": name, "design": design, "expect": expect, "place": caller(), **changes})
+        return replace(
+            self, **{"name": name, "design": design, "expect": expect, "place": caller(), **changes}
+        )
 
     def as_written(self, expect: Violated, **changes: Any) -> "World":
         """The same question for the documents taken literally."""
@@ -205,9 +206,10 @@ class Model:
         if twice:
             raise self._misuse(f"there are two {twice[0]}")
 
-        unknown = [name for name in self.world.idle if name not in names]
+        every = {p.name for machine in self.world.machines for p in machine.properties}.union(names)
+        unknown = [name for name in self.world.idle if name not in every]
         if unknown:
-            raise self._misuse(f"there is no action {unknown[0]} that could be idle")
+            raise self._misuse(f"there is no action or witness {unknown[0]} that could be idle")
 
         for domain in self.world.interchangeable:
             if domain not in self._domains:

@@ -104,8 +104,8 @@ class Result:
         """What makes a world vacuous: an action that never happened, a witness that was never reached."""
         silent = [f"{name} never happened" for name, n in self.fired.items() if not n]
         unseen = [f"{name} was never reached" for name, trace in self.witnesses.items() if trace is None]
-        idle = {f"{name} never happened" for name in self.world.idle}
-        return [line for line in silent + unseen if line not in idle]
+        idle = [f"{name} " for name in self.world.idle]
+        return [line for line in silent + unseen if not line.startswith(tuple(idle))]
 
     @property
     def verdict(self) -> Verdict:

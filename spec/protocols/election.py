@@ -56,6 +56,8 @@ class Election(Topic):
     """The broker's session has expired, and it has not noticed yet."""
     term = Memory[str, int](BROKERS, 0)
     """The number of the lock that a controller holds or held; 0 for none."""
+    leads = Memory[str, int](BROKERS, 0)
+    """The incarnation of the topic that a leader took over."""
     current = Memory[str, SegmentLayout | None](BROKERS, None)
     """The layout that a controller has in memory. [468-CTRL-16]"""
 
@@ -79,7 +81,15 @@ def open_controller(w: Election, broker: str) -> None:
     w.stands[broker] = True
 
 
-@action("468-ELECT-01", "468-ELECT-03", "468-ELECT-04", "468-ELECT-07", "468-SERVICE-11", broker=BROKERS, fair=WEAK)
+@action(
+    "468-ELECT-01",
+    "468-ELECT-03",
+    "468-ELECT-04",
+    "468-ELECT-07",
+    "468-SERVICE-11",
+    broker=BROKERS,
+    fair=WEAK,
+)
 def stand_for_election(w: Election, broker: str) -> None:
     """
     Load the layout and try to put the broker's address into the lock: whoever finds it free is elected.
@@ -117,15 +127,16 @@ def take_over(w: Election, broker: str) -> None:
         record = w.record = record.written(term=w.term[broker])
     if w.design.leaders_load_after_the_lock:
         w.current[broker] = record.layout
+    w.leads[broker] = record.incarnation
     w.controller[broker] = Controller.LEADER
 
 
 @action("468-CTRL-14", broker=BROKERS, fair=WEAK)
 def notice_later_term(w: Election, broker: str) -> None:
-    """A leader whose write was refused, because a later one has taken over, knows that it is deposed."""
+    """A leader whose write was refused looks at the lock: it is deposed, or this is another topic by now."""
     require(leading(w, broker) and not in_office(w, broker))
 
-    w.controller[broker] = Controller.FOLLOWER
+    w.controller[broker] = Controller.ELECTED if w.lock == broker else Controller.FOLLOWER
 
 
 @action("468-ELECT-05", broker=BROKERS, fault=True)
@@ -198,8 +209,10 @@ def leading(w: Election, broker: str) -> bool:
 
 
 def fenced(w: Election, broker: str, record: Record) -> bool:
-    """Whether the record refuses a broker's writes, because a later leader has taken over."""
-    return w.design.leaders_are_fenced and w.term[broker] < record.term
+    """Whether the record refuses a broker's writes: another leader took over, or nobody did this topic."""
+    if not w.design.leaders_are_fenced:
+        return False
+    return w.term[broker] < record.term or w.leads[broker] != record.incarnation
 
 
 def in_office(w: Election, broker: str) -> bool:
@@ -230,8 +243,8 @@ def one_broker_is_in_office(w: Election) -> Iterator[str]:
 
 @leads_to("468-ELECT-02")
 def a_topic_gets_a_leader_again(w: Election) -> tuple[object, object]:
-    """A topic that a living broker has a controller of does not stay without a leader."""
-    alive = any(state is not Controller.ABSENT for state in w.controller.values())
+    """A topic that exists, and that a living broker has a controller of, does not stay without a leader."""
+    alive = w.record is not None and any(state is not Controller.ABSENT for state in w.controller.values())
     led = any(in_office(w, broker) for broker in w.controller)
     return alive and not led, led or not alive
 

@@ -18,7 +18,6 @@ from spec.machine import (
     Memory,
     Variable,
     action,
-    always,
     leads_to,
     require,
     sometimes,
@@ -30,12 +29,12 @@ from spec.protocols.topic import (
     BROKERS,
     KEYS,
     SEGMENTS,
-    SUBSCRIPTIONS,
     Announced,
     Ledger,
     Record,
-    Subscribed,
+    create_segment,
     owner_of,
+    terminate_segment,
 )
 
 OPERATIONS = Domain("operation", "o")
@@ -47,8 +46,8 @@ class Change:
     """A split or a merge that a broker is about: what it read, and how far it has come."""
 
     of: Announced
-    version: int
-    """Of the record as it was read."""
+    read: tuple[int, int]
+    """The stamp of the record as it was read."""
     subscriptions: tuple[str, ...] = ()
     discovered: int = 0
     created: int = 0
@@ -56,6 +55,10 @@ class Change:
     published: bool = False
     unsure: bool = False
     """Its last write was not answered."""
+
+    @property
+    def incarnation(self) -> int:
+        return self.read[0]
 
 
 class LayoutChange(Election):
@@ -121,8 +124,8 @@ def _begin(w: LayoutChange, broker: str, operation: str, of: Announced) -> None:
 def _from_the_start(w: LayoutChange, record: Record, of: Announced) -> Change:
     """A change before its first step."""
     if w.design.discovery is Discovery.RECORD:
-        return Change(of, record.version, record.subscriptions, discovered=len(of.parents))
-    return Change(of, record.version)
+        return Change(of, record.stamp, record.subscriptions, discovered=len(of.parents))
+    return Change(of, record.stamp)
 
 
 @action("468-SPLIT-05", "468-MERGE-02", broker=BROKERS, operation=OPERATIONS, fair=WEAK)
@@ -157,12 +160,7 @@ def create_child(w: LayoutChange, broker: str, operation: str) -> None:
     require(change.discovered == len(change.of.parents))
     require(change.created < len(change.of.children))
 
-    child = change.of.children[change.created]
-    if w.ledger[child] is Ledger.ABSENT:
-        w.ledger[child] = Ledger.OPEN
-    for subscription in change.subscriptions:
-        if w.cursor[subscription, child] is None:
-            w.cursor[subscription, child] = 0
+    create_segment(w, change.of.children[change.created], change.incarnation, change.subscriptions)
     w.change[broker, operation] = replace(change, created=change.created + 1)
 
 
@@ -181,7 +179,7 @@ def seal_parent(w: LayoutChange, broker: str, operation: str) -> None:
     require(change.created == len(change.of.children))
     require(change.sealed < len(change.of.parents))
 
-    w.ledger[change.of.parents[change.sealed]] = Ledger.TERMINATED
+    terminate_segment(w, change.of.parents[change.sealed], change.incarnation)
     w.change[broker, operation] = replace(change, sealed=change.sealed + 1)
 
 
@@ -198,7 +196,8 @@ def publish(w: LayoutChange, broker: str, operation: str) -> None:
     """
     Step 4: replace the record by the one with the children, if nobody has written it since it was read.
 
-    Once begun, a change asks nobody whether its broker still leads, unless the design fences it. This write is the change: before it no client can see the children, after it none can miss them.
+    This write is the change: before it no client can see the children, after it none can miss them. Once
+    begun, a change asks nobody whether its broker still leads, unless the design fences it.
     """
     change = _ready_to_publish(w, broker, operation)
     _publish(w, broker, operation, change, replace(change, published=True))
@@ -224,7 +223,7 @@ def _publish(w: LayoutChange, broker: str, operation: str, change: Change, then:
     record = w.record
     if record is None or fenced(w, broker, record):
         w.change[broker, operation] = None
-    elif change.version == record.version:
+    elif change.read == record.stamp:
         w.record = record.written(layout=change.of.after, announced=None)
         w.change[broker, operation] = then
     else:
@@ -327,15 +326,15 @@ def a_deposed_leader_publishes_nothing(
 
 
 @step("468-ELECT-01", "468-CTRL-01", segment=SEGMENTS)
-def only_what_was_announced_or_is_in_office_is_sealed(
-    w: LayoutChange, after: LayoutChange, segment: int
-) -> Iterator[str]:
+def a_deposed_leader_seals_nothing(w: LayoutChange, after: LayoutChange, segment: int) -> Iterator[str]:
     """A segment is terminated by the leader, or because the record says that it will be."""
-    if w.ledger[segment] is not Ledger.OPEN or after.ledger[segment] is not Ledger.TERMINATED:
-        return
     record = w.record
-    if record is not None and record.announced is not None and segment in record.announced.parents:
+    sealed = w.ledger[segment] is Ledger.OPEN and after.ledger[segment] is Ledger.TERMINATED
+    if not sealed or record is None or record.incarnation != w.born[segment]:
         return
+    if record.announced is not None and segment in record.announced.parents:
+        return
+
     for (broker, operation), change in w.change.items():
         if change != after.change[broker, operation] and w.lock not in (None, broker):
             yield f"{broker} sealed segment {segment}, although {w.lock} holds the lock"

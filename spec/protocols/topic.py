@@ -54,6 +54,11 @@ class Record:
     incarnation: int = 0
     """How often the topic was created before."""
 
+    @property
+    def stamp(self) -> tuple[int, int]:
+        """What a conditional write compares; without incarnations a re-created record counts from 0 again."""
+        return self.incarnation, self.version
+
     def written(self, **changes: Any) -> "Record":
         """The record after a write of it."""
         return replace(self, version=self.version + 1, **changes)
@@ -96,6 +101,8 @@ class Topic(Machine):
     initial_segments = Bound()
     record = Variable[Record | None](None)
     ledger = Family[int, Ledger](SEGMENTS, Ledger.ABSENT)
+    born = Family[int, int](SEGMENTS, 0)
+    """The incarnation of the topic in whose name the segment's ledger was created."""
     log = Family[int, tuple[Message, ...]](SEGMENTS, ())
     cursor = Family[tuple[str, int], int | None]((SUBSCRIPTIONS, SEGMENTS), None)
     """How many messages of the segment the subscription has acknowledged, from the first on."""
@@ -114,6 +121,57 @@ def a_topic_that_exists(w: Topic) -> None:
         w.ledger[segment.segment_id] = Ledger.OPEN
 
 
+class AlreadySubscribed(Topic):
+    """A topic whose subscriptions were all created before anything else happens."""
+
+
+@start
+def subscriptions_that_exist(w: AlreadySubscribed) -> None:
+    """Every subscription has its cursor at the beginning of every segment."""
+    assert w.record is not None
+    subscriptions = tuple(w.subscribed)
+    w.record = replace(w.record, subscriptions=subscriptions)
+    for subscription in subscriptions:
+        w.subscribed[subscription] = Subscribed.CREATED
+        for segment in w.record.layout.active:
+            w.cursor[subscription, segment.segment_id] = 0
+
+
+def create_segment(w: Topic, segment: int, incarnation: int, subscriptions: tuple[str, ...]) -> None:
+    """
+    Make a segment's ledger with a cursor at its beginning for each subscription, or add what it lacks.
+
+    Where the names carry the topic's incarnation, one of another incarnation is another ledger: an older one
+    is out of everybody's reach, and a later one is out of reach for us. [468-SEGAPI-07]
+    """
+    if w.born[segment] > incarnation:
+        return
+    if w.born[segment] < incarnation or w.ledger[segment] is Ledger.ABSENT:
+        w.born[segment] = incarnation
+        w.ledger[segment] = Ledger.OPEN
+        w.log[segment] = ()
+        for subscription in w.subscribed:
+            w.cursor[subscription, segment] = None
+    for subscription in subscriptions:
+        if w.cursor[subscription, segment] is None:
+            w.cursor[subscription, segment] = 0
+
+
+def terminate_segment(w: Topic, segment: int, incarnation: int) -> None:
+    """Let a segment take no more appends, if it exists; to repeat it changes nothing. [468-SEGAPI-08]"""
+    if w.born[segment] == incarnation and w.ledger[segment] is Ledger.OPEN:
+        w.ledger[segment] = Ledger.TERMINATED
+
+
+def delete_segment(w: Topic, segment: int, incarnation: int) -> None:
+    """Delete a segment's ledger and cursors, if that is the one that is meant. [468-SEGAPI-11]"""
+    if w.born[segment] == incarnation:
+        w.ledger[segment] = Ledger.ABSENT
+        w.log[segment] = ()
+        for subscription in w.subscribed:
+            w.cursor[subscription, segment] = None
+
+
 def hash_of(w: Topic, key: int) -> int:
     """Keys are spread evenly over the hash space."""
     return key * HASH_COUNT // w.keys
@@ -124,10 +182,14 @@ def owner_of(w: Topic, layout: SegmentLayout, key: int) -> int:
     return find_active_segment(layout, hash_of(w, key)).segment_id
 
 
-def append(w: Topic, segment: int, key: int) -> Message:
-    """Put the next message of a key at the end of a segment; it is owed to all who are subscribed."""
-    subscriptions = tuple(s for s, state in w.subscribed.items() if state is Subscribed.CREATED)
-    message = Message(key, w.sent[key] + 1, subscriptions)
+def owed_now(w: Topic) -> tuple[str, ...]:
+    """Who is owed a message that is acknowledged now: all whose subscription exists."""
+    return tuple(s for s, state in w.subscribed.items() if state is Subscribed.CREATED)
+
+
+def append(w: Topic, segment: int, key: int, acknowledged: bool = True) -> Message:
+    """Put the next message of a key at the end of a segment; once acknowledged it is owed."""
+    message = Message(key, w.sent[key] + 1, owed_now(w) if acknowledged else ())
     w.sent[key] = message.number
     w.log[segment] += (message,)
     return message
@@ -146,9 +208,7 @@ def drained(w: Topic, subscription: str, layout: SegmentLayout) -> frozenset[int
     A segment in which it has no cursor is none of its business. [468-READ-47]
     """
     sealed = (s.segment_id for s in layout.segments if not s.active)
-    return frozenset(
-        s for s in sealed if w.ledger[s] is not Ledger.OPEN and not unread(w, subscription, s)
-    )
+    return frozenset(s for s in sealed if w.ledger[s] is not Ledger.OPEN and not unread(w, subscription, s))
 
 
 def receive(w: Topic, subscription: str, segment: int) -> None:
@@ -185,11 +245,27 @@ def layouts_only_go_forward(w: Topic, after: Topic) -> Iterator[str]:
                 yield f"segment {segment.segment_id} was sealed and is active again"
 
 
+@step("468-SPLIT-19", segment=SEGMENTS)
+def what_is_published_is_empty(w: Topic, after: Topic, segment: int) -> Iterator[str]:
+    """A segment that becomes active has never been written to, so that nothing in it is anybody's past."""
+    if _active(after, segment) and not _known(w, after, segment) and after.log[segment]:
+        if after.record is not None and after.record.layout.segment(segment).legacy_topic is None:
+            yield f"segment {segment} is new and has {_listed(after.log[segment])} in it already"
+
+
+def _known(w: Topic, after: Topic, segment: int) -> bool:
+    """Whether a segment was part of this very topic before."""
+    old, new = w.record, after.record
+    return old is not None and new is not None and old.stamp <= new.stamp and old.layout.has(segment)
+
+
 @always("468-SPLIT-16", "468-SPLIT-02", segment=SEGMENTS)
 def every_active_segment_exists(w: Topic, segment: int) -> Iterator[str]:
     """An active segment of the record has a ledger."""
-    if _active(w, segment) and w.ledger[segment] is Ledger.ABSENT:
-        yield f"segment {segment} is active and has no ledger"
+    if _active(w, segment):
+        assert w.record is not None
+        if w.ledger[segment] is Ledger.ABSENT or w.born[segment] != w.record.incarnation:
+            yield f"segment {segment} is active and has no ledger"
 
 
 @always("468-SPLIT-16", "468-SPLIT-02", "468-MERGE-03", subscription=SUBSCRIPTIONS, segment=SEGMENTS)
@@ -223,7 +299,9 @@ def no_acknowledged_message_is_lost(w: Topic, subscription: str, segment: int) -
 def no_hash_has_two_writable_owners(w: Topic, key: int) -> Iterator[str]:
     """Of all published segments that cover a hash, one at most takes appends."""
     if w.record is not None:
-        covering = (s.segment_id for s in w.record.layout.segments if s.range.start <= hash_of(w, key) <= s.range.end)
+        covering = (
+            s.segment_id for s in w.record.layout.segments if s.range.start <= hash_of(w, key) <= s.range.end
+        )
         writable = [s for s in covering if w.ledger[s] is Ledger.OPEN]
         if len(writable) > 1:
             yield f"segments {_listed(writable)} both take messages of key {key}"

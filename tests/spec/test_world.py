@@ -194,7 +194,7 @@ def test_two_machines_may_share_a_bound() -> None:
         ({"machines": ()}, "has no machines"),
         ({"bounds": {}}, r"it must say how many clients: bounds=\{'clients': ...\}"),
         ({"bounds": {"clients": 1, "servers": 2}}, "nothing is bounded by servers"),
-        ({"idle": ("asks",)}, "there is no action asks that could be idle"),
+        ({"idle": ("asks",)}, "there is no action or witness asks that could be idle"),
         ({"interchangeable": (NUMBERS,)}, "no number occurs in it, so none are interchangeable"),
         ({"properties": (it_is_held, it_is_held)}, "there are two it_is_held"),
         ({"properties": (the_holder_asked, the_holder_asked)}, "there are two the_holder_asked"),

@@ -1,0 +1,17 @@
+"""What cannot happen in a world whose budget for it is nothing: names for the `idle` of such worlds."""
+
+NO_DISCOVERY = ("discover",)
+"""The design takes subscriptions from the record, and asks no segment for them."""
+
+NO_EXPIRY = (
+    "expire_session",
+    "notice_lost_session",
+    "notice_later_term",
+    "a_deposed_leader_acts_beside_its_successor",
+)
+NO_CRASH = ("crash", "restart", "open_controller")
+NO_LOST_REPLY = ("publish_without_an_answer", "learn_the_outcome")
+NO_MERGE = ("begin_merge", "a_merge_was_published")
+NO_SPLIT = ("begin_split", "a_split_was_published")
+NO_LOST_ACKNOWLEDGEMENT = ("send_unacknowledged", "send_again", "give_up", "a_message_stands_in_two_segments")
+NO_FAILOVER = (*NO_EXPIRY, *NO_CRASH, "finish_change")

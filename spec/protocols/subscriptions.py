@@ -1,0 +1,150 @@
+"""
+Subscriptions come and go: the leader gives each active segment a cursor, or takes it from every segment.
+
+As written, the cursors are all that there is of a subscription. The design writes it into the topic record
+first, so that every layout change sees it or fails, and the leader makes the cursors agree with the record.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from spec.design import Discovery
+from spec.machine import WEAK, Memory, action, always, leads_to, require, sometimes
+from spec.protocols.election import Election, admitted
+from spec.protocols.topic import BROKERS, SEGMENTS, SUBSCRIPTIONS, Ledger, Record, Subscribed
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """A subscription that a broker is creating or deleting, and the segments that it has yet to visit."""
+
+    subscription: str
+    outcome: Subscribed
+    segments: tuple[int, ...]
+
+
+class Subscriptions(Election):
+    """What brokers are asked to do about subscriptions."""
+
+    errand = Memory[str, Errand | None](BROKERS, None)
+
+
+@action("468-ADMIN-01", broker=BROKERS, subscription=SUBSCRIPTIONS)
+def create_subscription(w: Subscriptions, broker: str, subscription: str) -> None:
+    """
+    The leader is asked to create a subscription: it will be created on every active segment.
+
+    A request that came to nothing, because its broker crashed, may be repeated.
+    """
+    record = admitted(w, broker)
+    require(w.errand[broker] is None)
+    require(w.subscribed[subscription] in (Subscribed.NOT, Subscribed.ASKED))
+
+    if w.design.discovery is Discovery.RECORD and subscription not in record.subscriptions:
+        w.record = record.written(subscriptions=tuple(sorted((*record.subscriptions, subscription))))
+    w.subscribed[subscription] = Subscribed.ASKED
+    active = tuple(s.segment_id for s in record.layout.active)
+    w.errand[broker] = Errand(subscription, Subscribed.CREATED, active)
+
+
+@action("468-ADMIN-02", broker=BROKERS, subscription=SUBSCRIPTIONS)
+def delete_subscription(w: Subscriptions, broker: str, subscription: str) -> None:
+    """The leader is asked to delete a subscription: it will be deleted from every segment."""
+    record = admitted(w, broker)
+    require(w.errand[broker] is None)
+    require(w.subscribed[subscription] is Subscribed.CREATED)
+
+    if w.design.discovery is Discovery.RECORD:
+        kept = tuple(s for s in record.subscriptions if s != subscription)
+        w.record = record.written(subscriptions=kept)
+    w.subscribed[subscription] = Subscribed.DELETED
+    every = tuple(s.segment_id for s in record.layout.segments)
+    w.errand[broker] = Errand(subscription, Subscribed.DELETED, every)
+
+
+@action("468-ADMIN-01", "468-ADMIN-02", "468-SEGAPI-07", broker=BROKERS, fair=WEAK)
+def visit_segment(w: Subscriptions, broker: str) -> None:
+    """Create the cursor on the next segment, at its beginning, or delete it there."""
+    errand = w.errand[broker]
+    require(errand is not None and errand.segments)
+    assert errand is not None
+
+    segment, *rest = errand.segments
+    if errand.outcome is Subscribed.DELETED:
+        w.cursor[errand.subscription, segment] = None
+    elif w.cursor[errand.subscription, segment] is None and w.ledger[segment] is not Ledger.ABSENT:
+        w.cursor[errand.subscription, segment] = 0
+    w.errand[broker] = replace(errand, segments=tuple(rest))
+
+
+@action("468-ADMIN-01", "468-ADMIN-02", broker=BROKERS, fair=WEAK)
+def acknowledge_errand(w: Subscriptions, broker: str) -> None:
+    """Tell whoever asked that it is done, once every segment was visited."""
+    errand = w.errand[broker]
+    require(errand is not None and not errand.segments)
+    assert errand is not None
+
+    w.errand[broker] = None
+    if w.subscribed[errand.subscription] is Subscribed.ASKED:
+        w.subscribed[errand.subscription] = errand.outcome
+
+
+@action("468-ADMIN-01", broker=BROKERS, subscription=SUBSCRIPTIONS, segment=SEGMENTS, fair=WEAK)
+def add_missing_cursor(w: Subscriptions, broker: str, subscription: str, segment: int) -> None:
+    """The leader gives an active segment the cursor that the record asks for."""
+    record = _to_be_followed(w, broker)
+    require(subscription in record.subscriptions)
+    require(record.layout.has(segment) and record.layout.segment(segment).active)
+    require(w.cursor[subscription, segment] is None)
+
+    w.cursor[subscription, segment] = 0
+
+
+@action("468-ADMIN-02", broker=BROKERS, subscription=SUBSCRIPTIONS, segment=SEGMENTS, fair=WEAK)
+def remove_stray_cursor(w: Subscriptions, broker: str, subscription: str, segment: int) -> None:
+    """The leader removes a cursor of a subscription that the record does not know."""
+    record = _to_be_followed(w, broker)
+    require(subscription not in record.subscriptions)
+    require(w.cursor[subscription, segment] is not None)
+
+    w.cursor[subscription, segment] = None
+
+
+def _to_be_followed(w: Subscriptions, broker: str) -> Record:
+    require(w.design.cursors_follow_the_record and w.design.discovery is Discovery.RECORD)
+    return admitted(w, broker)
+
+
+@leads_to("468-ADMIN-02", subscription=SUBSCRIPTIONS, segment=SEGMENTS)
+def a_deleted_subscription_leaves_no_cursor(
+    w: Subscriptions, subscription: str, segment: int
+) -> tuple[object, object]:
+    """What holds back a segment for a subscription that is gone goes away."""
+    held = w.subscribed[subscription] is Subscribed.DELETED and w.cursor[subscription, segment] is not None
+    return held, not held
+
+
+@leads_to("468-ADMIN-01", subscription=SUBSCRIPTIONS)
+def a_subscription_is_whole_or_not_there(w: Subscriptions, subscription: str) -> tuple[object, object]:
+    """Whatever became of the request, in the end every active segment has the cursor, or none has."""
+    record = w.record
+    if record is None:
+        return False, True
+    held = [w.cursor[subscription, s.segment_id] is not None for s in record.layout.active]
+    return any(held) and not all(held), all(held) or not any(held)
+
+
+@always("468-ADMIN-01", subscription=SUBSCRIPTIONS)
+def whoever_is_subscribed_stands_in_the_record(w: Subscriptions, subscription: str) -> Iterator[str]:
+    """If subscriptions are recorded, a created one is in the record until its deletion begins."""
+    record = w.record
+    if w.design.discovery is Discovery.RECORD and record is not None:
+        if w.subscribed[subscription] is Subscribed.CREATED and subscription not in record.subscriptions:
+            yield f"{subscription} was created and is not in the record"
+
+
+@sometimes("468-READ-48", subscription=SUBSCRIPTIONS)
+def a_creation_stopped_half_way(w: Subscriptions, subscription: str) -> object:
+    """A subscription was asked for, nobody is about it any more, and it was never acknowledged."""
+    about_it = any(errand is not None for errand in w.errand.values())
+    return w.subscribed[subscription] is Subscribed.ASKED and not about_it
