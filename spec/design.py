@@ -113,6 +113,12 @@ class Design:
     segments_admit_one_consumer: bool
     """468-READ-35: else a consumer that has not heard yet reads on beside the new owner of its segment."""
 
+    consumers_finish_before_releasing: bool
+    """468-READ-35: else the next owner goes past a message that the last one still has in hand."""
+
+    checkpoints_say_what_is_drained: bool
+    """468-READ-51: else no sealed segment of a CheckpointConsumer is ever drained, and no child assigned."""
+
     # DAG watch sessions
 
     watches_before_loading: bool
@@ -153,6 +159,15 @@ class Design:
     load_reports_are_conditional: bool
     """483-READ-08: else the late report of an old owner stands, and a hot segment reads cold."""
 
+    load_records_go_with_the_topic: bool
+    """483-READ-10: else a re-created topic inherits the age of a record, and is merged without any window."""
+
+    small_rates_are_not_news: bool
+    """483-READ-14: else a nearly idle segment is reported at every wobble, and is never merged."""
+
+    changes_keep_the_policy: bool
+    """483-READ-57: else a split rebuilds the record from the layout, and an opted-out topic is in again."""
+
     # Migration
 
     migration_seals_first: bool
@@ -169,6 +184,33 @@ class Design:
 
     creation_respects_regular_topics: bool
     """475-READ-29: else a scalable topic hides the regular one of that name, and all that is in it."""
+
+    migration_is_announced: bool
+    """475-READ-15: else a crash after terminating partitions leaves a topic that nobody can write to."""
+
+    brokers_finish_migrations: bool
+    """475-READ-15: else a migration whose broker crashed shuts everybody out for ever."""
+
+    migration_fences_partition_updates: bool
+    """475-READ-27: else a partition that is added meanwhile is in no layout, nor is what is sent to it."""
+
+    migration_discovers_after_sealing: bool
+    """475-READ-17: else a subscription that is made meanwhile has no cursor on the children."""
+
+    sealed_partitions_refuse_subscriptions: bool
+    """475-READ-17: else a subscription can be made where nothing is written any more, and nowhere else."""
+
+    v4_guard_covers_attaching: bool
+    """475-READ-42: else a v4 client that knows its broker connects without a lookup, and past the guard."""
+
+    v5_connections_are_marked: bool
+    """475-READ-31, 475-READ-43: else the guard keeps V5 consumers from the old partitions as well."""
+
+    auto_creation_looks_again: bool
+    """475-READ-44: else a regular topic comes to be under a name that was claimed meanwhile."""
+
+    deletion_takes_regular_topics_along: bool
+    """475-READ-28: else deleting a migrated topic brings the regular one back."""
 
 
 AS_WRITTEN = Design(
@@ -191,6 +233,8 @@ AS_WRITTEN = Design(
     restores_deal_anew=False,
     leaders_hang_up_when_deposed=False,
     segments_admit_one_consumer=False,
+    consumers_finish_before_releasing=False,
+    checkpoints_say_what_is_drained=False,
     watches_before_loading=False,
     watches_follow_the_leader=False,
     watches_open_controllers=False,
@@ -203,11 +247,23 @@ AS_WRITTEN = Design(
     depth_outlives_pruning=False,
     merge_allows_for_silence=False,
     load_reports_are_conditional=False,
+    load_records_go_with_the_topic=False,
+    small_rates_are_not_news=False,
+    changes_keep_the_policy=False,
     migration_seals_first=False,
     migration_makes_children=False,
     migration_closes_v4=False,
     migration_is_watched=False,
     creation_respects_regular_topics=False,
+    migration_is_announced=False,
+    brokers_finish_migrations=False,
+    migration_fences_partition_updates=False,
+    migration_discovers_after_sealing=False,
+    sealed_partitions_refuse_subscriptions=False,
+    v4_guard_covers_attaching=False,
+    v5_connections_are_marked=False,
+    auto_creation_looks_again=False,
+    deletion_takes_regular_topics_along=False,
 )
 
 HARDENED = Design(
@@ -230,6 +286,8 @@ HARDENED = Design(
     restores_deal_anew=True,
     leaders_hang_up_when_deposed=True,
     segments_admit_one_consumer=True,
+    consumers_finish_before_releasing=True,
+    checkpoints_say_what_is_drained=True,
     watches_before_loading=True,
     watches_follow_the_leader=True,
     watches_open_controllers=True,
@@ -242,11 +300,23 @@ HARDENED = Design(
     depth_outlives_pruning=True,
     merge_allows_for_silence=True,
     load_reports_are_conditional=True,
+    load_records_go_with_the_topic=True,
+    small_rates_are_not_news=True,
+    changes_keep_the_policy=True,
     migration_seals_first=True,
     migration_makes_children=True,
     migration_closes_v4=True,
     migration_is_watched=True,
     creation_respects_regular_topics=True,
+    migration_is_announced=True,
+    brokers_finish_migrations=True,
+    migration_fences_partition_updates=True,
+    migration_discovers_after_sealing=True,
+    sealed_partitions_refuse_subscriptions=True,
+    v4_guard_covers_attaching=True,
+    v5_connections_are_marked=True,
+    auto_creation_looks_again=True,
+    deletion_takes_regular_topics_along=True,
 )
 
 NAMED = {"AS_WRITTEN": AS_WRITTEN, "HARDENED": HARDENED}

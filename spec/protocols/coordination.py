@@ -50,6 +50,9 @@ SUBSCRIPTION = "s1"
 """The one subscription whose consumers these are."""
 
 
+Registrations = tuple[tuple[str, ConsumerAssignment], ...]
+
+
 class Life(Enum):
     """What has become of a consumer's process."""
 
@@ -90,8 +93,8 @@ class Coordination(Election):
     """The term for which the coordinator was restored."""
     unwritten = Memory[str, tuple[str, ...]](BROKERS, ())
     """The consumers whose registration the coordinator has changed in memory and has yet to store."""
-    loaded = Memory[str, tuple[tuple[str, ConsumerAssignment], ...] | None](BROKERS, None)
-    """The registrations as they were before the election, if they were read then."""
+    loaded = Memory[str, tuple[int, Registrations] | None](BROKERS, None)
+    """The registrations, if they were read before an election, and how many elections there were before."""
     ends = Memory[tuple[str, str], tuple[int, ...]]((BROKERS, CONSUMERS), ())
     """The connections of a consumer that look open to the broker."""
 
@@ -126,7 +129,7 @@ def load_before_the_election(w: Coordination, broker: str) -> None:
     require(not w.design.leaders_load_after_the_lock)
     require(w.controller[broker] is Controller.FOLLOWER and w.stands[broker])
 
-    w.loaded[broker] = _stored(w)
+    w.loaded[broker] = w.elections, _stored(w)
 
 
 @action(
@@ -148,13 +151,13 @@ def restore_sessions(w: Coordination, broker: str) -> None:
     if w.design.leaders_hang_up_when_deposed:
         require(not any(w.ends[broker, consumer] for consumer in w.life))
 
-    found = w.loaded[broker]
-    registrations = dict(_stored(w) if found is None else found)
+    early = w.loaded[broker]
+    found = early[1] if early is not None and early[0] + 1 == w.term[broker] else _stored(w)
     w.loaded[broker] = None
     w.restored[broker] = w.term[broker]
     w.unwritten[broker] = ()
     layout, segments = _to_deal(w, broker)
-    old = restore(TOPIC, layout.epoch, segments, registrations, now=0)
+    old = restore(TOPIC, layout.epoch, segments, dict(found), now=0)
     w.coordinator[broker] = old
     if w.design.restores_deal_anew:
         _change(w, broker, layout_changed(old, layout.epoch, segments))
@@ -384,7 +387,7 @@ def _coordinator(w: Coordination, broker: str) -> Subscription:
     return subscription
 
 
-def _stored(w: Coordination) -> tuple[tuple[str, ConsumerAssignment], ...]:
+def _stored(w: Coordination) -> Registrations:
     return tuple((name, found) for name, found in w.registration.items() if found is not None)
 
 
@@ -445,13 +448,12 @@ def nobody_is_evicted_while_connected(
     w: Coordination, after: Coordination, broker: str, consumer: str
 ) -> Iterator[str]:
     """A consumer whose connection to the leader is open on both sides keeps its session."""
-    line = w.line[consumer]
-    if line is None or line.broker != broker or line.number not in w.ends[broker, consumer]:
-        return
-    if _session(w, broker, consumer) is None or not serving(w, broker):
+    line = after.line[consumer]
+    if line is None or line.broker != broker or line.number not in after.ends[broker, consumer]:
         return
 
-    if _session(after, broker, consumer) is None and after.line[consumer] == line:
+    known, still_known = _session(w, broker, consumer), _session(after, broker, consumer)
+    if known is not None and still_known is None and w.restored[broker] == after.restored[broker]:
         yield f"{broker} evicted {consumer}, which is connected to it"
 
 
@@ -488,7 +490,7 @@ def a_deposed_leader_changes_no_registration(
 def a_new_leader_knows_every_session(w: Coordination, after: Coordination, broker: str) -> Iterator[str]:
     """A leader begins with the consumers that are registered, and each has its whole grace period."""
     restored = after.coordinator[broker]
-    if w.restored[broker] == after.restored[broker] or restored is None:
+    if w.restored[broker] == after.restored[broker] or restored is None or w.lock != broker:
         return
 
     for consumer, registration in w.registration.items():
