@@ -86,19 +86,18 @@ class World:
         return replace(self, bounds={**self.bounds, **bounds}, expect=expect)
 
     def without(self, repair: str, expect: Violated, **changes: Any) -> "World":
-        """The same question where one decision is taken as the documents have it, and what goes wrong then."""
+        """The same question with one decision taken as the documents have it, and what goes wrong then."""
         design = replace(self.design, **{repair: getattr(AS_WRITTEN, repair)})
         name = f"{self.name}-without-{repair.replace('_', '-')}"
-        return replace(
-            self, **{"name": name, "design": design, "expect": expect, "place": caller(), **changes}
-        )
+        return self._varied(name, design, expect, changes)
 
     def as_written(self, expect: Violated, **changes: Any) -> "World":
         """The same question for the documents taken literally."""
-        name = f"{self.name}-as-written"
-        return replace(
-            self, **{"name": name, "design": AS_WRITTEN, "expect": expect, "place": caller(), **changes}
-        )
+        return self._varied(f"{self.name}-as-written", AS_WRITTEN, expect, changes)
+
+    def _varied(self, name: str, design: Design, expect: Violated, changes: Mapping[str, Any]) -> "World":
+        varied = {"name": name, "design": design, "expect": expect, "place": caller()}
+        return replace(self, **{**varied, **changes})
 
 
 @dataclass(frozen=True, slots=True)

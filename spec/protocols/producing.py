@@ -157,7 +157,4 @@ def a_producer_was_turned_away(w: Producing, producer: str) -> object:
 @sometimes("468-READ-30", key=KEYS)
 def a_message_stands_in_two_segments(w: Producing, key: int) -> object:
     """A repeated message was appended to another segment than the first time."""
-    where = [
-        s for s, log in w.log.items() for number in {m.number for m in log if m.key == key} if number == 1
-    ]
-    return len(where) > 1
+    return sum(any(m.key == key and m.number == 1 for m in log) for log in w.log.values()) > 1
