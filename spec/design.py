@@ -101,6 +101,12 @@ class Design:
     disconnects_name_their_connection: bool
     """468-READ-09: else the late end of an old connection starts the timer of a consumer that is back."""
 
+    late_registrations_are_ignored: bool
+    """468-READ-09: else one that was overtaken by a reconnect puts the session on a dead connection."""
+
+    consumers_listen_to_one_connection: bool
+    """468-READ-41: else a push from an earlier connection undoes a later one of the same epoch, for good."""
+
     sessions_are_fenced: bool
     """468-READ-40: else the timers of a deposed leader evict consumers that have long moved on."""
 
@@ -161,6 +167,9 @@ class Design:
 
     load_records_go_with_the_topic: bool
     """483-READ-10: else a re-created topic inherits the age of a record, and is merged without any window."""
+
+    windows_use_one_clock: bool
+    """483-READ-15: else a leader whose clock is ahead merges what was reported as cold just now."""
 
     small_rates_are_not_news: bool
     """483-READ-14: else a nearly idle segment is reported at every wobble, and is never merged."""
@@ -229,6 +238,8 @@ AS_WRITTEN = Design(
     record_goes_first=False,
     topics_have_incarnations=False,
     disconnects_name_their_connection=False,
+    late_registrations_are_ignored=False,
+    consumers_listen_to_one_connection=False,
     sessions_are_fenced=False,
     restores_deal_anew=False,
     leaders_hang_up_when_deposed=False,
@@ -248,6 +259,7 @@ AS_WRITTEN = Design(
     merge_allows_for_silence=False,
     load_reports_are_conditional=False,
     load_records_go_with_the_topic=False,
+    windows_use_one_clock=False,
     small_rates_are_not_news=False,
     changes_keep_the_policy=False,
     migration_seals_first=False,
@@ -282,6 +294,8 @@ HARDENED = Design(
     record_goes_first=True,
     topics_have_incarnations=True,
     disconnects_name_their_connection=True,
+    late_registrations_are_ignored=True,
+    consumers_listen_to_one_connection=True,
     sessions_are_fenced=True,
     restores_deal_anew=True,
     leaders_hang_up_when_deposed=True,
@@ -301,6 +315,7 @@ HARDENED = Design(
     merge_allows_for_silence=True,
     load_reports_are_conditional=True,
     load_records_go_with_the_topic=True,
+    windows_use_one_clock=True,
     small_rates_are_not_news=True,
     changes_keep_the_policy=True,
     migration_seals_first=True,

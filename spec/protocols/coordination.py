@@ -96,12 +96,16 @@ class Coordination(Election):
     loaded = Memory[str, tuple[int, Registrations] | None](BROKERS, None)
     """The registrations, if they were read before an election, and how many elections there were before."""
     ends = Memory[tuple[str, str], tuple[int, ...]]((BROKERS, CONSUMERS), ())
-    """The connections of a consumer that look open to the broker."""
+    """The connections of a consumer that look open to the broker, in the order in which they were made."""
+    delayed = Memory[tuple[str, str], int | None]((BROKERS, CONSUMERS), None)
+    """A connection on which a registration came that the broker has not come to yet."""
 
     line = Memory[str, Line | None](CONSUMERS, None)
     """The connection that looks open to the consumer. [468-SESSION-01]"""
     inbox = Memory[str, ConsumerAssignment | None](CONSUMERS, None)
     """What was last sent to the consumer on that connection, while it has not arrived."""
+    late = Memory[str, ConsumerAssignment | None](CONSUMERS, None)
+    """What was sent on an earlier connection and has not arrived, if the consumer still listens there."""
     holds = Memory[str, ConsumerAssignment | None](CONSUMERS, None)
     """What the consumer believes to be its own."""
 
@@ -190,13 +194,32 @@ def register_consumer(w: Coordination, broker: str, consumer: str) -> None:
     require(w.life[consumer] is Life.RUNNING and w.line[consumer] is None)
     subscription = _coordinator(w, broker)
 
-    open_ends = w.ends[broker, consumer]
-    number = min(n for n in range(len(open_ends) + 1) if n not in open_ends)
-    w.ends[broker, consumer] = tuple(sorted((*open_ends, number)))
+    number = _connect(w, broker, consumer)
     w.line[consumer] = Line(broker, number)
     _change(w, broker, register(subscription, consumer, number))
     if consumer not in w.unwritten[broker]:
         _tell(w, broker, consumer)
+
+
+@action("468-SESSION-05", "468-SESSION-17", broker=BROKERS, consumer=CONSUMERS, fair=WEAK)
+def register_late(w: Coordination, broker: str, consumer: str) -> None:
+    """
+    A broker comes to a registration whose connection the consumer has given up meanwhile.
+
+    The design ignores it if that connection has ended, or a later one of the same consumer has registered.
+    """
+    require(serving(w, broker))
+    number, open_ends = w.delayed[broker, consumer], w.ends[broker, consumer]
+    require(number is not None)
+    assert number is not None
+
+    w.delayed[broker, consumer] = None
+    if w.design.late_registrations_are_ignored:
+        session = _session(w, broker, consumer)
+        held = session.connection if session is not None else None
+        if number not in open_ends or held in open_ends[open_ends.index(number) + 1 :]:
+            return
+    _change(w, broker, register(_coordinator(w, broker), consumer, number))
 
 
 @action(
@@ -314,6 +337,28 @@ def drop_connection(w: Coordination, consumer: str) -> None:
     _hang_up_too(w, consumer)
 
 
+@action("468-SESSION-11", "468-SESSION-05", broker=BROKERS, consumer=CONSUMERS, fault=True)
+def drop_while_registering(w: Coordination, broker: str, consumer: str) -> None:
+    """A consumer connects, asks to be registered, and loses the connection before the broker comes to it."""
+    require(w.drops_left)
+    require(serving(w, broker) and w.delayed[broker, consumer] is None)
+    require(w.life[consumer] is Life.RUNNING and w.line[consumer] is None)
+
+    w.drops_left -= 1
+    w.delayed[broker, consumer] = _connect(w, broker, consumer)
+
+
+@action("468-NOTIFY-01", consumer=CONSUMERS)
+def hear_late(w: Coordination, consumer: str) -> None:
+    """As written, what comes on an earlier connection counts like any other push."""
+    pushed, held = w.late[consumer], w.holds[consumer]
+    require(pushed is not None)
+    assert pushed is not None
+
+    w.late[consumer] = None
+    w.holds[consumer] = pushed if held is None else latest(held, pushed)
+
+
 @action("468-SESSION-11", "468-ELECT-05", consumer=CONSUMERS, fair=WEAK)
 def notice_the_broker_has_gone(w: Coordination, consumer: str) -> None:
     """A consumer notices that the broker at the other end has crashed or hung up, and looks for the leader."""
@@ -417,8 +462,20 @@ def _tell(w: Coordination, broker: str, consumer: str) -> None:
             w.inbox[consumer] = session.assignment
 
 
+def _connect(w: Coordination, broker: str, consumer: str) -> int:
+    """A new connection, by a number that means no other one to the broker."""
+    open_ends = w.ends[broker, consumer]
+    taken = (*open_ends, w.delayed[broker, consumer])
+    number = min(n for n in range(len(taken) + 1) if n not in taken)
+    w.ends[broker, consumer] = (*open_ends, number)
+    return number
+
+
 def _hang_up_too(w: Coordination, consumer: str) -> None:
+    """The consumer gives its connection up; nothing that was sent on it counts, if the design says so."""
     w.line[consumer] = None
+    if not w.design.consumers_listen_to_one_connection:
+        w.late[consumer] = w.inbox[consumer]
     w.inbox[consumer] = None
 
 

@@ -1,0 +1,70 @@
+"""A leader that has lost its lock and does not know it yet, with consumers, timers and connections."""
+
+from models.worlds.half_open_connections import LISTENS_TO_ONE
+from spec.protocols.coordination import (
+    Coordination,
+    a_name_has_two_connections,
+    a_rebalance_is_half_stored,
+    sessions_of_connected_consumers_stay_stored,
+)
+from spec.protocols.election import (
+    Election,
+    a_deposed_leader_acts_beside_its_successor,
+    a_topic_gets_a_leader_again,
+    one_broker_is_in_office,
+)
+from spec.world import Holds, Violated, World
+
+WORLD = World(
+    name="deposed-leader-keeps-consumers",
+    asks="If a deposed leader goes on serving its consumers beside its successor, are all sessions safe from it, "
+    "and do all consumers end up with the successor?",
+    machines=(Election, Coordination),
+    bounds={
+        "brokers": 2,
+        "subscriptions": 1,
+        "keys": 1,
+        "segments": 1,
+        "initial_segments": 1,
+        "crashes": 0,
+        "expiries": 1,
+        "consumers": 2,
+        "drops": 0,
+        "deaths": 0,
+        "leaves": 0,
+    },
+    properties=(
+        one_broker_is_in_office,
+        a_topic_gets_a_leader_again,
+        a_deposed_leader_acts_beside_its_successor,
+        *(p for p in Coordination.properties if p is not a_name_has_two_connections),
+    ),
+    idle=(
+        *LISTENS_TO_ONE,
+        "open_controller",
+        "crash",
+        "restart",
+        "load_before_the_election",
+        "deal_again",
+        "drop_connection",
+        "drop_while_registering",
+        "register_late",
+        "notice_the_end",
+        "die",
+        "start_again",
+        "leave",
+    ),
+    expect=Holds(),
+)
+
+WORLDS = (
+    WORLD,
+    WORLD.without(
+        "sessions_are_fenced",
+        Violated("sessions_of_connected_consumers_stay_stored"),
+        properties=(sessions_of_connected_consumers_stay_stored,),
+    ),
+    WORLD.without("leaders_load_after_the_lock", Violated("a_new_leader_knows_every_session")),
+    WORLD.without("leaders_hang_up_when_deposed", Violated("nobody_is_evicted_while_connected")),
+    WORLD.as_written(Violated("a_deposed_leader_changes_no_registration")),
+)
