@@ -206,11 +206,11 @@ class Design:
     migration_discovers_after_sealing: bool
     """475-READ-17: else a subscription that is made meanwhile has no cursor on the children."""
 
-    sealed_partitions_refuse_subscriptions: bool
-    """475-READ-17: else a subscription can be made where nothing is written any more, and nowhere else."""
+    sealed_partitions_freeze_subscriptions: bool
+    """475-READ-17: else a subscription is made where nothing is written any more, and nowhere else."""
 
     v4_guard_covers_attaching: bool
-    """475-READ-42: else a v4 client that knows its broker connects without a lookup, and past the guard."""
+    """475-READ-42: else a v4 client that knows its broker connects without a lookup, past the guard."""
 
     v5_connections_are_marked: bool
     """475-READ-31, 475-READ-43: else the guard keeps V5 consumers from the old partitions as well."""
@@ -220,6 +220,20 @@ class Design:
 
     deletion_takes_regular_topics_along: bool
     """475-READ-28: else deleting a migrated topic brings the regular one back."""
+
+    migration_lock_has_its_own_path: bool
+    """475-READ-35: else the record goes with the lock in whose place it was written."""
+
+    migration_weighs_its_record: bool
+    """
+    475-READ-56: else a layout that the store does not take is found out after the partitions are terminated.
+    """
+
+    sessions_follow_the_partition_count: bool
+    """475-READ-27: else a V5 client never learns of a partition that was added to a regular topic."""
+
+    migration_cursors_end_with_the_flip: bool
+    """Else a broker that comes late brings back the cursors of subscriptions that were deleted since."""
 
 
 AS_WRITTEN = Design(
@@ -271,11 +285,15 @@ AS_WRITTEN = Design(
     brokers_finish_migrations=False,
     migration_fences_partition_updates=False,
     migration_discovers_after_sealing=False,
-    sealed_partitions_refuse_subscriptions=False,
+    sealed_partitions_freeze_subscriptions=False,
     v4_guard_covers_attaching=False,
     v5_connections_are_marked=False,
     auto_creation_looks_again=False,
     deletion_takes_regular_topics_along=False,
+    migration_lock_has_its_own_path=False,
+    migration_weighs_its_record=False,
+    sessions_follow_the_partition_count=False,
+    migration_cursors_end_with_the_flip=False,
 )
 
 HARDENED = Design(
@@ -327,11 +345,15 @@ HARDENED = Design(
     brokers_finish_migrations=True,
     migration_fences_partition_updates=True,
     migration_discovers_after_sealing=True,
-    sealed_partitions_refuse_subscriptions=True,
+    sealed_partitions_freeze_subscriptions=True,
     v4_guard_covers_attaching=True,
     v5_connections_are_marked=True,
     auto_creation_looks_again=True,
     deletion_takes_regular_topics_along=True,
+    migration_lock_has_its_own_path=True,
+    migration_weighs_its_record=True,
+    sessions_follow_the_partition_count=True,
+    migration_cursors_end_with_the_flip=True,
 )
 
 NAMED = {"AS_WRITTEN": AS_WRITTEN, "HARDENED": HARDENED}
