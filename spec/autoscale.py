@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from spec.design import HARDENED, Design
 from spec.layout import SegmentInfo, SegmentLayout, merge_depth, merge_segments, split_segment
-from spec.load import QUIET, LoadSample, unchanged_for
+from spec.load import CHANGE_THRESHOLD, QUIET, LoadSample, at_most, unchanged_for
 from spec.policy import METRICS, AutoScalePolicy, Rates, violations
 from spec.ranges import adjacent
 from spec.sessions import Subscription
@@ -109,12 +109,15 @@ def decide(
     *,
     trigger: Trigger = Trigger.TICK,
     in_flight: bool = False,
+    depths: Mapping[int, int] = {},
+    floor: Rates = QUIET,
     design: Design = HARDENED,
 ) -> Decision:
     """
     Split one segment, merge one adjacent pair, or leave the topic as it is.
 
-    `consumers` is what `stream_consumers` counts; the largest subscription decides, not the sum.
+    `consumers` is what `stream_consumers` counts; the largest subscription decides, not the sum. `depths` is
+    what segments remember of their merges, and below `floor` owners report nothing, if the design has these.
     [483-DECIDE-01, 483-DECIDE-04, 483-MERGE-01, 483-SPLIT-05, 483-READ-02, 483-READ-30]
     """
     if not policy.enabled:
@@ -125,7 +128,7 @@ def decide(
         return _nothing(Why.IN_FLIGHT)
 
     required = max(consumers.values(), default=0)
-    topic = _Topic(layout, loads, required, policy, now, design)
+    topic = _Topic(layout, loads, required, policy, now, depths, floor, design)
     split = _split_pass(topic, last_split, trigger)
     if split.action is not None or trigger is Trigger.CONSUMER_CHANGE:
         return split
@@ -138,6 +141,20 @@ def dispatch(layout: SegmentLayout, action: Split | Merge) -> SegmentLayout:
     if isinstance(action, Split):
         return split_segment(layout, action.segment_id)
     return merge_segments(layout, action.left_id, action.right_id)
+
+
+def remembered_depths(depths: Mapping[int, int], layout: SegmentLayout) -> dict[int, int]:
+    """
+    How many merges lie behind each active segment on its longest line, for a layout that was just changed.
+
+    A new segment takes over what its parents remember; a merge adds one. [483-GUARD-07, 483-READ-44]
+    """
+    return {
+        s.segment_id: depths[s.segment_id]
+        if s.segment_id in depths
+        else max((depths.get(p, 0) for p in s.parent_ids), default=0) + (len(s.parent_ids) > 1)
+        for s in layout.active
+    }
 
 
 def stream_consumers(subscriptions: Mapping[str, Subscription]) -> dict[str, int]:
@@ -180,12 +197,21 @@ class _Topic:
     required: int
     policy: AutoScalePolicy
     now: int
+    depths: Mapping[int, int]
+    floor: Rates
     design: Design
 
     def rates(self, segment: SegmentInfo) -> Rates:
         """A segment that nobody has reported on yet counts as quiet. [483-READ-07]"""
         sample = self.loads.get(segment.segment_id)
         return QUIET if sample is None else sample.rates
+
+    def rates_at_most(self, segment: SegmentInfo) -> Rates:
+        """What a segment may have to carry by now, although its record stands as it is. [483-READ-12]"""
+        rates = self.rates(segment)
+        if not self.design.merge_allows_for_silence:
+            return rates
+        return at_most(rates, CHANGE_THRESHOLD, self.floor)
 
     def since(self, then: int | None, pause: int) -> bool:
         """Whether the pause after an event is over; at its very end, it is. [483-READ-15, 483-READ-28]"""
@@ -285,7 +311,9 @@ def _obstacle(topic: _Topic, last_merge: int | None, left: SegmentInfo, right: S
         return Why.NOT_COLD_FOR_LONG_ENOUGH
     if topic.design.merge_leaves_room_for_consumers and topic.required >= active:
         return Why.NEEDED_BY_CONSUMERS
-    if topic.design.merge_weighs_the_sum and _hot(topic, topic.rates(left) + topic.rates(right)):
+    if topic.design.merge_weighs_the_sum and _hot(
+        topic, topic.rates_at_most(left) + topic.rates_at_most(right)
+    ):
         return Why.TOO_HOT_TOGETHER
     if any(_merged_too_often(topic, s) for s in (left, right)):
         return Why.TOO_MANY_MERGES
@@ -316,12 +344,12 @@ def _overload(topic: _Topic, segment: SegmentInfo) -> tuple[float, str]:
 
 def _cold(topic: _Topic, segment: SegmentInfo) -> bool:
     """
-    Every rate is below its merge threshold.
+    Every rate is below its merge threshold, and still would be after a rise that is not worth a report.
 
     [483-MERGE-05, 483-MERGE-06, 483-MERGE-07, 483-MERGE-08, 483-MERGE-09]
     """
     limits = topic.policy.merge_below.each()
-    return all(rate < limit for rate, limit in zip(topic.rates(segment).each(), limits, strict=True))
+    return all(rate < limit for rate, limit in zip(topic.rates_at_most(segment).each(), limits, strict=True))
 
 
 def _cold_for_the_window(topic: _Topic, segment: SegmentInfo) -> bool:
@@ -338,9 +366,13 @@ def _merged_too_often(topic: _Topic, segment: SegmentInfo) -> bool:
     """
     The lineage has had its share of merges; splits are free.
 
+    The layout forgets merges with the segments that are pruned; what a segment remembers, it does not.
     [483-CAP-03, 483-GUARD-06, 483-GUARD-07, 483-READ-43, 483-READ-44]
     """
-    return merge_depth(topic.layout, segment.segment_id) >= topic.policy.max_dag_depth
+    depth = merge_depth(topic.layout, segment.segment_id)
+    if topic.design.depth_outlives_pruning:
+        depth = max(depth, topic.depths.get(segment.segment_id, 0))
+    return depth >= topic.policy.max_dag_depth
 
 
 def _nothing(why: Why) -> Decision:

@@ -142,6 +142,14 @@ class Design:
     watches_push_in_order: bool
     """Updates of one session are put together one after the other: else the older address comes last."""
 
+    # Queue consumers
+
+    queue_subscriptions_come_first: bool
+    """Else the controller does not know of a subscription, and the children of a split have no cursor."""
+
+    queues_drain_by_acknowledgement: bool
+    """468-READ-49: else what a consumer gives back is in a segment that the others have dropped."""
+
     # Auto split and merge
 
     merge_leaves_room_for_consumers: bool
@@ -200,7 +208,7 @@ class Design:
     brokers_finish_migrations: bool
     """475-READ-15: else a migration whose broker crashed shuts everybody out for ever."""
 
-    migration_fences_partition_updates: bool
+    migration_fences_the_regular_topic: bool
     """475-READ-27: else a partition that is added meanwhile is in no layout, nor is what is sent to it."""
 
     migration_discovers_after_sealing: bool
@@ -223,11 +231,6 @@ class Design:
 
     migration_lock_has_its_own_path: bool
     """475-READ-35: else the record goes with the lock in whose place it was written."""
-
-    migration_weighs_its_record: bool
-    """
-    475-READ-56: else a layout that the store does not take is found out after the partitions are terminated.
-    """
 
     sessions_follow_the_partition_count: bool
     """475-READ-27: else a V5 client never learns of a partition that was added to a regular topic."""
@@ -265,6 +268,8 @@ AS_WRITTEN = Design(
     watches_open_controllers=False,
     clients_keep_the_latest=False,
     watches_push_in_order=False,
+    queue_subscriptions_come_first=False,
+    queues_drain_by_acknowledgement=False,
     merge_leaves_room_for_consumers=False,
     merge_weighs_the_sum=False,
     split_skips_single_hashes=False,
@@ -283,7 +288,7 @@ AS_WRITTEN = Design(
     creation_respects_regular_topics=False,
     migration_is_announced=False,
     brokers_finish_migrations=False,
-    migration_fences_partition_updates=False,
+    migration_fences_the_regular_topic=False,
     migration_discovers_after_sealing=False,
     sealed_partitions_freeze_subscriptions=False,
     v4_guard_covers_attaching=False,
@@ -291,7 +296,6 @@ AS_WRITTEN = Design(
     auto_creation_looks_again=False,
     deletion_takes_regular_topics_along=False,
     migration_lock_has_its_own_path=False,
-    migration_weighs_its_record=False,
     sessions_follow_the_partition_count=False,
     migration_cursors_end_with_the_flip=False,
 )
@@ -325,6 +329,8 @@ HARDENED = Design(
     watches_open_controllers=True,
     clients_keep_the_latest=True,
     watches_push_in_order=True,
+    queue_subscriptions_come_first=True,
+    queues_drain_by_acknowledgement=True,
     merge_leaves_room_for_consumers=True,
     merge_weighs_the_sum=True,
     split_skips_single_hashes=True,
@@ -343,7 +349,7 @@ HARDENED = Design(
     creation_respects_regular_topics=True,
     migration_is_announced=True,
     brokers_finish_migrations=True,
-    migration_fences_partition_updates=True,
+    migration_fences_the_regular_topic=True,
     migration_discovers_after_sealing=True,
     sealed_partitions_freeze_subscriptions=True,
     v4_guard_covers_attaching=True,
@@ -351,7 +357,6 @@ HARDENED = Design(
     auto_creation_looks_again=True,
     deletion_takes_regular_topics_along=True,
     migration_lock_has_its_own_path=True,
-    migration_weighs_its_record=True,
     sessions_follow_the_partition_count=True,
     migration_cursors_end_with_the_flip=True,
 )

@@ -1,0 +1,51 @@
+"""
+Two segments whose load rises and falls, while owners report it and one of them is moved.
+
+A change of the layout is one step. The window is one unit of time, in which owners sample at least once.
+"""
+
+from spec.protocols.scaling import Clock, Led, Reporting, Scaling, Shifting
+from spec.world import Holds, Violated, World
+
+WORLD = World(
+    name="merges-only-what-is-cold",
+    asks="Is a pair of segments merged only if both were cold throughout the window in truth?",
+    machines=(Scaling, Led, Clock, Reporting, Shifting),
+    bounds={
+        "brokers": 1,
+        "hosts": 2,
+        "subscriptions": 0,
+        "keys": 2,
+        "segments": 3,
+        "initial_segments": 2,
+        "crashes": 0,
+        "expiries": 0,
+        "moves": 1,
+        "max_segments": 2,
+        "min_segments": 1,
+        "max_dag_depth": 2,
+        "split_cooldown": 0,
+        "merge_cooldown": 0,
+        "merge_window": 1,
+        "split_above": 30,
+        "merge_below": 10,
+        "calm": 4,
+        "busy": 8,
+        "peak": 10,
+        "shifts": 2,
+        "floor": 0,
+        "skew": 1,
+    },
+    idle=("a_segment_was_split",),
+    expect=Holds(states=6930, depth=17),
+)
+
+BREACH = "only_what_is_durably_cold_is_merged"
+
+WORLDS = (
+    WORLD,
+    WORLD.without("merge_allows_for_silence", Violated(BREACH, steps=8)),
+    WORLD.without("load_reports_are_conditional", Violated(BREACH, steps=10)),
+    WORLD.without("windows_use_one_clock", Violated(BREACH, steps=5)),
+    WORLD.as_written(Violated(BREACH, steps=5)),
+)
