@@ -142,6 +142,9 @@ class Design:
     watches_push_in_order: bool
     """Updates of one session are put together one after the other: else the older address comes last."""
 
+    clients_look_segments_up: bool
+    """468-READ-25, 468-READ-26: else a segment that has moved is looked for where it was."""
+
     # Queue consumers
 
     queue_subscriptions_come_first: bool
@@ -268,6 +271,7 @@ AS_WRITTEN = Design(
     watches_open_controllers=False,
     clients_keep_the_latest=False,
     watches_push_in_order=False,
+    clients_look_segments_up=False,
     queue_subscriptions_come_first=False,
     queues_drain_by_acknowledgement=False,
     merge_leaves_room_for_consumers=False,
@@ -329,6 +333,7 @@ HARDENED = Design(
     watches_open_controllers=True,
     clients_keep_the_latest=True,
     watches_push_in_order=True,
+    clients_look_segments_up=True,
     queue_subscriptions_come_first=True,
     queues_drain_by_acknowledgement=True,
     merge_leaves_room_for_consumers=True,
