@@ -102,7 +102,7 @@ def the_decision_follows_the_pseudo_code(scene: Scene, trigger: Trigger) -> None
     seen("nothing", decision.action is None)
     hot = [s for s in scene.active if scene.hot(scene.rates(s))]
     seen("one of several hot segments", decision.why is Why.OVERLOADED and len(hot) > 1)
-    cold = [pair for pair in pairwise(scene.active) if all(scene.cold(scene.rates(s)) for s in pair)]
+    cold = [pair for pair in pairwise(scene.active) if all(scene.cold(scene.unreported(s)) for s in pair)]
     seen("one of several cold pairs", decision.why is Why.DURABLY_COLD and len(cold) > 1)
 
     assert decision.action == by_the_text(scene)
@@ -338,7 +338,7 @@ def whatever_is_held_back_is_reported_with_a_true_reason(scene: Scene) -> None:
 
     for left, right in pairwise(scene.active):
         ids = (left.segment_id, right.segment_id)
-        if not all(scene.cold(scene.rates(s)) for s in (left, right)):
+        if not all(scene.cold(scene.unreported(s)) for s in (left, right)):
             assert ids not in reported
         elif ids not in reported:
             assert isinstance(decision.action, Merge)

@@ -101,6 +101,12 @@ class Scene:
         sample = self.loads.get(segment.segment_id)
         return sample.rates if sample else QUIET
 
+    def unreported(self, segment: SegmentInfo) -> Rates:
+        """The most that a segment may carry while its record stands, if the design allows for that."""
+        rates = self.rates(segment)
+        quarter = Rates(*(rate / 4 for rate in rates.each()))
+        return rates + quarter if self.design.merge_allows_for_silence else rates
+
     def hot(self, rates: Rates) -> bool:
         return any(rate > limit for rate, limit in against(rates, self.policy.split_above))
 
@@ -114,6 +120,7 @@ DESIGNS = (
     replace(HARDENED, merge_leaves_room_for_consumers=False),
     replace(HARDENED, merge_weighs_the_sum=False),
     replace(HARDENED, split_skips_single_hashes=False),
+    replace(HARDENED, merge_allows_for_silence=False),
 )
 
 
@@ -200,7 +207,8 @@ def thresholds(merge: Rates, split: Rates) -> dict[str, Any]:
 def records(merge: Rates, split: Rates, window: int, young: bool, mood: str) -> list[LoadSample | None]:
     """Load records with rates below, at, between and above the thresholds, all old enough unless `young`."""
     cold = Rates(*(max(0, limit - 1) for limit in merge.each()))
-    rates = [QUIET, cold, Rates(0, 0, 0, cold.bytes_out)] * {"cold": 8, "any": 4, "hot": 1}[mood]
+    nearly = Rates(*(limit * 0.8 for limit in merge.each()))
+    rates = [QUIET, cold, nearly, Rates(0, 0, 0, cold.bytes_out)] * {"cold": 8, "any": 4, "hot": 1}[mood]
     rates += [with_rate(cold, i, merge.each()[i]) for i in range(4)]
     if mood != "cold":
         factors = [(1, 0), (1, 1), (2, 0)]
@@ -294,7 +302,9 @@ def true_of(why: Why, scene: Scene, segments: list[SegmentInfo]) -> bool:
         case Why.NEEDED_BY_CONSUMERS:
             return scene.design.merge_leaves_room_for_consumers and scene.required > active - 1
         case Why.TOO_HOT_TOGETHER:
-            return scene.design.merge_weighs_the_sum and scene.hot(reduce(add, map(scene.rates, segments)))
+            return scene.design.merge_weighs_the_sum and scene.hot(
+                reduce(add, map(scene.unreported, segments))
+            )
         case Why.TOO_MANY_MERGES:
             return any(merge_depth(scene.layout, s.segment_id) >= policy.max_dag_depth for s in segments)
         case _:
@@ -370,13 +380,14 @@ def by_the_text(scene: Scene) -> Split | Merge | None:
     def cold_and_shallow(segment: SegmentInfo) -> bool:
         sample = scene.loads.get(segment.segment_id)
         past = nx.ancestors(history, segment.segment_id) | {segment.segment_id}
+        rates = scene.unreported(segment)
         return (
             sample is not None
             and now - sample.modified_at >= policy.merge_window
-            and sample.rates.msg_in < policy.merge_msg_rate_in
-            and sample.rates.bytes_in < policy.merge_bytes_rate_in
-            and sample.rates.msg_out < policy.merge_msg_rate_out
-            and sample.rates.bytes_out < policy.merge_bytes_rate_out
+            and rates.msg_in < policy.merge_msg_rate_in
+            and rates.bytes_in < policy.merge_bytes_rate_in
+            and rates.msg_out < policy.merge_msg_rate_out
+            and rates.bytes_out < policy.merge_bytes_rate_out
             and sum(history.in_degree(s) >= 2 for s in past) < policy.max_dag_depth
         )
 
@@ -386,6 +397,6 @@ def by_the_text(scene: Scene) -> Split | Merge | None:
         for one, other in combinations(candidates, 2)
         for a, b in [(one, other), (other, one)]
         if a.range.end + 1 == b.range.start
-        and not (design.merge_weighs_the_sum and scene.hot(of[a.segment_id] + of[b.segment_id]))
+        and not (design.merge_weighs_the_sum and scene.hot(scene.unreported(a) + scene.unreported(b)))
     ]
     return Merge(*min(pairs)[2:]) if pairs else None

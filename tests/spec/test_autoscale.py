@@ -18,6 +18,7 @@ from spec.autoscale import (
     counted,
     decide,
     dispatch,
+    remembered_depths,
     stream_consumers,
 )
 from spec.design import AS_WRITTEN, HARDENED
@@ -91,7 +92,7 @@ MERGE_0_1 = Decision(Merge(0, 1), Why.DURABLY_COLD)
 def test_the_inputs_of_the_decision() -> None:
     assert list(signature(decide).parameters) == [
         *("layout", "loads", "consumers", "policy", "now"),
-        *("last_split", "last_merge", "trigger", "in_flight", "design"),
+        *("last_split", "last_merge", "trigger", "in_flight", "depths", "floor", "design"),
     ]
 
 
@@ -340,8 +341,23 @@ def test_single_hashes_are_passed_over_and_named() -> None:
 @pytest.mark.parametrize("segment", [0, 1])
 def test_both_must_be_below_every_merge_threshold(metric: str, segment: int) -> None:
     limit = MERGE_LIMITS[metric]
-    assert ask(2, COLD | {segment: only(metric, limit - 0.001)}) == MERGE_0_1
-    assert ask(2, COLD | {segment: only(metric, limit)}) == NOTHING
+    literal = replace(HARDENED, merge_allows_for_silence=False)
+    assert ask(2, COLD | {segment: only(metric, limit - 0.001)}, design=literal) == MERGE_0_1
+    assert ask(2, COLD | {segment: only(metric, limit)}, design=literal) == NOTHING
+
+
+@pytest.mark.claims("483-GUARD-03", "483-REPORT-03")
+@pytest.mark.parametrize("metric", METRICS)
+def test_a_rate_that_could_have_left_the_cold_unreported_is_not_cold(metric: str) -> None:
+    limit = MERGE_LIMITS[metric]
+    assert ask(2, COLD | {0: only(metric, limit * 0.8 - 0.001)}) == MERGE_0_1
+    assert ask(2, COLD | {0: only(metric, limit * 0.8)}) == NOTHING
+
+
+def test_below_the_floor_nothing_is_reported_so_nothing_is_cold_unless_the_floor_is() -> None:
+    floor = only("msgRateIn", 999)
+    assert ask(2, COLD, floor=floor) == MERGE_0_1
+    assert ask(2, COLD, floor=only("msgRateIn", 1_000)) == NOTHING
 
 
 def test_a_merge_threshold_of_zero_switches_merging_off() -> None:
@@ -409,10 +425,29 @@ def test_only_neighbours_are_merged() -> None:
 
 @pytest.mark.claims("483-MERGE-11")
 def test_the_pair_with_the_lowest_sum_of_all_rates_is_merged() -> None:
-    rates = {0: Rates(900, 0, 900, 0), 1: QUIET, 2: only("bytesRateOut", 1_799), 3: WARM}
+    rates = {0: Rates(700, 0, 1_100, 0), 1: QUIET, 2: only("bytesRateOut", 1_799), 3: WARM}
     assert ask(4, rates).action == Merge(1, 2)
     assert ask(4, rates | {2: only("bytesRateOut", 1_801)}).action == Merge(0, 1)
     assert ask(4, rates | {2: only("bytesRateOut", 1_800)}).action == Merge(0, 1)
+
+
+@pytest.mark.claims("483-GUARD-05", "483-CAP-03")
+def test_a_segment_that_remembers_its_merges_is_not_merged_again_after_pruning() -> None:
+    layout = initial_layout(2)
+    depths = remembered_depths({}, layout)
+    for _ in range(POLICY.max_dag_depth):
+        for action in (Merge(*(s.segment_id for s in layout.active)), Split(layout.next_segment_id)):
+            layout = dispatch(layout, action)
+            depths = remembered_depths(depths, layout)
+            for sealed in [s.segment_id for s in layout.segments if not s.active]:
+                layout = prune_segment(layout, sealed)
+    quiet = {s.segment_id: QUIET for s in layout.active}
+    pair = tuple(quiet)
+
+    assert depths == dict.fromkeys(pair, POLICY.max_dag_depth)
+    assert ask(layout, quiet, depths=depths) == held((Why.TOO_MANY_MERGES, pair))
+    assert ask(layout, quiet).action == Merge(*pair)
+    assert ask(layout, quiet, depths=depths, design=AS_WRITTEN).action == Merge(*pair)
 
 
 @pytest.mark.claims("483-MERGE-11")
@@ -479,7 +514,7 @@ def test_a_migrated_topic_begins_one_merge_deep_until_its_old_partitions_are_pru
 
 @pytest.mark.claims("483-GUARD-02")
 def test_what_was_just_merged_is_not_split_again() -> None:
-    nearly_warm = Rates(999, 4_999_999, 4_999, 24_999_999)
+    nearly_warm = Rates(799, 3_999_999, 3_999, 19_999_999)
     layout = initial_layout(2)
     merge = ask(layout, dict.fromkeys((0, 1), nearly_warm)).action
     assert merge == Merge(0, 1)
@@ -499,12 +534,14 @@ def test_a_merge_leaves_a_segment_for_each_consumer() -> None:
 def test_a_pair_that_would_be_too_hot_together_stays_apart() -> None:
     policy = replace(POLICY, split_msg_rate_in=1_000, merge_msg_rate_in=900)
     half, more = (
-        dict.fromkeys((0, 1), only("msgRateIn", 500)),
-        dict.fromkeys((0, 1), only("msgRateIn", 500.5)),
+        dict.fromkeys((0, 1), only("msgRateIn", 400)),
+        dict.fromkeys((0, 1), only("msgRateIn", 400.5)),
     )
+    literal = replace(HARDENED, merge_allows_for_silence=False)
 
     assert ask(2, half, policy=policy) == MERGE_0_1
     assert ask(2, more, policy=policy) == held((Why.TOO_HOT_TOGETHER, (0, 1)))
+    assert ask(2, more, policy=policy, design=literal) == MERGE_0_1
     assert ask(2, more, policy=policy, design=AS_WRITTEN) == MERGE_0_1
 
 
@@ -585,8 +622,8 @@ def test_a_cap_is_blamed_only_when_nothing_else_stands_in_the_way() -> None:
 def test_everything_held_back_is_reported_in_order() -> None:
     policy = replace(POLICY, max_segments=5, split_msg_rate_in=1_500)
     rates = {
-        0: only("msgRateIn", 800),
-        1: only("msgRateIn", 800),
+        0: only("msgRateIn", 790),
+        1: only("msgRateIn", 790),
         2: QUIET,
         3: QUIET,
         4: only("msgRateIn", 2_000),

@@ -67,7 +67,7 @@ def test_without_room_for_consumers_a_quiet_topic_splits_and_merges_in_turn() ->
 @pytest.mark.claims("483-SAFETY-02", "483-GUARD-02", "483-GUARD-05")
 def test_without_weighing_the_sum_a_cold_pair_is_merged_and_split_in_turn() -> None:
     policy = replace(POLICY, split_msg_rate_in=1_000, merge_msg_rate_in=900)
-    weights: Weights = ((0x0000, Rates(899, 0, 0, 0)), (0xFFFF, Rates(899, 0, 0, 0)))
+    weights: Weights = ((0x0000, Rates(699, 0, 0, 0)), (0xFFFF, Rates(699, 0, 0, 0)))
     scene = (initial_layout(2), weights, 0, policy)
     literal = without("merge_weighs_the_sum")
 

@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from spec.documents import Stored
-from spec.load import CHANGE_THRESHOLD, QUIET, LoadSample, moved, unchanged_for, worth_writing
+from spec.load import CHANGE_THRESHOLD, QUIET, LoadSample, at_most, moved, unchanged_for, worth_writing
 from spec.names import TopicName
 from spec.paths import Address, SegmentLoadAt, path_of
 from spec.policy import METRICS, Rates
@@ -53,6 +53,27 @@ def test_a_rate_has_moved_beyond_a_quarter_of_the_written_one(
 ) -> None:
     assert CHANGE_THRESHOLD == 0.25
     assert moved(written, now, CHANGE_THRESHOLD) is material
+
+
+def test_what_stays_at_or_below_the_floor_is_no_news() -> None:
+    floor = Rates(2, 0, 0, 0)
+    assert not worth_writing(QUIET, Rates(2, 0, 0, 0), floor=floor)
+    assert not worth_writing(Rates(2, 0, 0, 0), Rates(1, 0, 0, 0), floor=floor)
+    assert worth_writing(Rates(2, 0, 0, 0), Rates(2.6, 0, 0, 0), floor=floor)
+    assert worth_writing(Rates(3, 0, 0, 0), Rates(1, 0, 0, 0), floor=floor)
+    assert worth_writing(QUIET, Rates(0, 1, 0, 0), floor=floor)
+    assert worth_writing(None, QUIET, floor=floor)
+
+
+def test_the_most_that_can_be_carried_in_silence_is_not_worth_a_write_and_no_more_is() -> None:
+    written, floor = Rates(100, 1, 0, 4), Rates(0, 8, 0, 0)
+    most = at_most(written, CHANGE_THRESHOLD, floor)
+
+    assert most == Rates(125, 8, 0, 5)
+    assert not worth_writing(written, most, floor=floor)
+    for place in range(4):
+        more = Rates(*(rate + 0.001 * (i == place) for i, rate in enumerate(most.each())))
+        assert worth_writing(written, more, floor=floor)
 
 
 @pytest.mark.claims("483-REPORT-03")
