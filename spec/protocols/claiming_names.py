@@ -16,12 +16,13 @@ from spec.protocols.migrating import (
     NAME,
     NOTHING_YET,
     Migrating,
+    fenced,
     partitions_of,
     passes_the_guard,
     scalable_layout,
     seen,
 )
-from spec.protocols.topic import Ledger, Record
+from spec.protocols.topic import Ledger, Record, Subscribed
 
 
 class Naming(Migrating):
@@ -46,9 +47,7 @@ def the_name_is_free_or_taken(w: Naming) -> None:
     w.auto_creations_left = w.auto_creations
     w.removals_left = w.removals
     if choose(w, (True, False)):
-        w.regular = None
-        for place in w.ledger:
-            w.ledger[place] = Ledger.ABSENT
+        _remove(w)
 
 
 @action("475-STEP-04")
@@ -136,13 +135,18 @@ def remove_regular_topic(w: Naming) -> None:
     require(w.removing)
 
     w.removing = False
-    if not w.fenced:
+    if not fenced(w):
         _remove(w)
 
 
 def _remove(w: Naming) -> None:
+    """The regular topic is gone with its messages and its subscriptions."""
     for place in partitions_of(w.regular):
         w.ledger[place] = Ledger.ABSENT
+        w.log[place] = ()
+        for subscription in w.subscribed:
+            w.subscribed[subscription] = Subscribed.NOT
+            w.cursor[subscription, place] = None
     w.regular = None
 
 

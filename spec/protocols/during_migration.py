@@ -30,6 +30,7 @@ from spec.protocols.migrating import (
     Step,
     active_places,
     attached,
+    fenced,
     partitions_of,
     passes_the_guard,
     places,
@@ -242,7 +243,7 @@ def add_partition(w: Growing) -> None:
     require(w.growing)
 
     w.growing = False
-    if w.fenced or w.regular is None:
+    if fenced(w) or w.regular is None:
         return
     added = w.regular.partitions
     w.regular = replace(w.regular, partitions=added + 1)

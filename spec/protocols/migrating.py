@@ -2,10 +2,11 @@
 A regular topic becomes a scalable one: the operator's command, step by step, while clients of both
 generations go on.
 
-The text has the broker lock, check, build a layout, write it, push it and release the lock. What the design
-adds: the first write only announces the migration, and from it on any broker finishes what was begun. Between
-the two writes the partition count is fixed, v4 clients are closed, the old partitions are terminated, and the
-children get a topic and a cursor for every subscription. [475-STEP-02, 475-READ-13, 475-READ-15]
+The text has the broker lock, check, build a layout, write it, push it and release the lock. The design has
+the record written three times. The first write claims the name, so that the partition count can be fixed. The
+second one says what the layout will be: this is the commit point, and any broker finishes what stands there.
+Then v4 clients are closed, the old partitions are terminated, and the children get a topic and a cursor for
+every subscription. The last write publishes the layout. [475-STEP-02, 475-READ-13, 475-READ-15]
 """
 
 from collections.abc import Iterator
@@ -50,6 +51,7 @@ from spec.protocols.topic import (
     KEYS,
     SEGMENTS,
     SUBSCRIPTIONS,
+    Announced,
     Ledger,
     Record,
     Subscribed,
@@ -86,7 +88,8 @@ class Step(Enum):
 
     CHECK = "see whether the topic may be migrated"
     ANNOUNCE = "claim the name by a record without segments"
-    FENCE = "write to the partition count, so that no update that was under way succeeds"
+    FENCE = "write to the regular topic's metadata, so that no operation that was under way succeeds"
+    CONFIRM = "write into the record what the layout will be"
     CLOSE = "close the v4 connections"
     SEAL = "terminate the old partitions"
     DISCOVER = "ask the old partitions for their subscriptions"
@@ -100,7 +103,8 @@ def plan(design: Design) -> tuple[Step, ...]:
     taken = {
         Step.CHECK: True,
         Step.ANNOUNCE: design.migration_is_announced,
-        Step.FENCE: design.migration_fences_partition_updates,
+        Step.FENCE: design.migration_fences_the_regular_topic,
+        Step.CONFIRM: design.migration_is_announced,
         Step.CLOSE: design.migration_closes_v4,
         Step.SEAL: design.migration_seals_first,
         Step.DISCOVER: design.migration_makes_children,
@@ -120,8 +124,10 @@ class Work:
     """A migration that a broker is about: its next step, and what it has found out."""
 
     step: Step
-    command: str | None
-    """The operator's command that waits for an answer; none where a broker finishes what another began."""
+    claim: str
+    """The command that began the migration, as it stands in the record."""
+    asked: bool = True
+    """An operator waits for the answer; not where a broker finishes what another one began."""
     topic: RegularTopic | None = None
     """The topic as it was when its partitions were counted."""
     subscriptions: tuple[str, ...] = ()
@@ -150,19 +156,15 @@ class Migrating(Topic):
     """How many partitions a topic can have for its layout to fit into one value of the store."""
     messages = Bound()
     crashes = Bound()
-    expiries = Bound()
-    lost_replies = Bound()
 
     crashes_left = Variable[int](0)
-    expiries_left = Variable[int](0)
-    replies_left = Variable[int](0)
     regular = Variable[RegularTopic | None](None)
     served = Variable[bool](True)
     """The brokers let clients use the regular topic."""
     closed = Variable[bool](False)
     """The old partitions are closed to v4 clients; whoever loads one later knows it from the record."""
-    fenced = Variable[bool](False)
-    """No update of the partition count succeeds any more."""
+    fenced_for = Variable[str | None](None)
+    """The migration that was last written into the regular topic's metadata."""
     claimed_by = Variable[str | None](None)
     """Who wrote the record first, as the record says: a command, a creation or a deletion."""
     migration_lock = Variable[str | None](None)
@@ -179,8 +181,6 @@ class Migrating(Topic):
 def a_regular_topic(w: Migrating) -> None:
     """The topic is a regular one, with subscriptions that have a cursor on each of its partitions."""
     w.crashes_left = w.crashes
-    w.expiries_left = w.expiries
-    w.replies_left = w.lost_replies
     w.record = None
     w.regular = RegularTopic(NAME, w.partitions)
     for place in w.ledger:
@@ -280,40 +280,75 @@ def check(w: Migrating, broker: str) -> None:
         _go_on(w, broker, topic=found)
 
 
-@action("475-STEP-05", "475-STEP-06", broker=BROKERS, fair=WEAK)
+@action("475-STEP-05", broker=BROKERS, fair=WEAK)
 def announce(w: Migrating, broker: str) -> None:
-    """
-    Claim the name by a record without segments, if there is none: the commit point.
-
-    Before it nothing has been touched; after it the topic becomes scalable, whoever crashes.
-    """
+    """Claim the name by a record without segments, if there is no record."""
     work = _at(w, broker, Step.ANNOUNCE)
 
     _commit(w, broker, work, NOTHING_YET)
 
 
 @action("475-STEP-04", broker=BROKERS, fair=WEAK)
-def fence_the_partition_count(w: Migrating, broker: str) -> None:
+def fence_the_regular_topic(w: Migrating, broker: str) -> None:
     """
-    Write to the partition count and read it: updates that began earlier fail from now on.
+    Write the migration into the regular topic's metadata, and read how many partitions it has.
 
-    This is the last moment to find that the topic was deleted, or that its layout would be larger than the
-    store takes: the announcement is withdrawn, and nothing has been touched. [475-READ-56]
+    Whoever began to add a partition or to delete the topic before the name was claimed fails from now on.
     """
     work = _at(w, broker, Step.FENCE)
 
+    if w.design.migration_is_announced and not _stands(w, work):
+        _finish(w, broker, work, CONFLICT)
+        return
     topic = old_topic(w)
-    if topic is None:
+    if topic is not None:
+        w.fenced_for = work.claim
+    _go_on(w, broker, topic=topic)
+
+
+@action("475-STEP-06", "475-STEP-09", broker=BROKERS, fair=WEAK)
+def confirm(w: Migrating, broker: str) -> None:
+    """
+    Write into the record what the layout will be: the commit point.
+
+    Before it nothing has been touched, and where the topic was deleted, or its layout is more than the store
+    takes, the claim is withdrawn. After it the topic becomes scalable, whoever crashes. [475-READ-56]
+    """
+    work = _at(w, broker, Step.CONFIRM)
+
+    if not _stands(w, work):
+        _finish(w, broker, work, CONFLICT)
+    elif confirmed(w):
+        _go_on(w, broker)
+    elif work.topic is None:
         _withdraw(w, broker, work, NOT_FOUND)
-    elif w.design.migration_weighs_its_record and topic.ledger_count > w.largest_record:
+    elif work.topic.ledger_count > w.largest_record:
         _withdraw(w, broker, work, CONFLICT)
     else:
-        w.fenced = True
-        _go_on(w, broker, topic=topic)
+        assert w.record is not None
+        old = tuple(partitions_of(work.topic))
+        w.record = w.record.written(announced=Announced(old, migrated_layout(_counted(work))))
+        _go_on(w, broker)
+
+
+def confirmed(w: Migrating) -> bool:
+    """Whether the record says what the layout will be, or what it is."""
+    record = w.record
+    return record is not None and (record.announced is not None or record.layout != NOTHING_YET)
+
+
+def fenced(w: Migrating) -> bool:
+    """Whether the regular topic belongs to the migration in the record; a mark of any other is stale."""
+    return w.fenced_for is not None and w.fenced_for == w.claimed_by
+
+
+def _stands(w: Migrating, work: Work) -> bool:
+    """Whether the record is still the one of this migration."""
+    return w.record is not None and w.claimed_by == work.claim
 
 
 def _withdraw(w: Migrating, broker: str, work: Work, status: int) -> None:
-    """Remove the announcement: the name is what it was."""
+    """Remove the claim: the name is what it was."""
     w.record = w.claimed_by = None
     _finish(w, broker, work, status)
 
@@ -372,20 +407,18 @@ def create_child(w: Migrating, broker: str) -> None:
 @action("475-STEP-02", "475-STEP-05", "475-STEP-06", "475-GOAL-02", broker=BROKERS, fair=WEAK)
 def publish(w: Migrating, broker: str) -> None:
     """
-    Steps 3 and 4: write the layout, in place of the announcement, or as written where no record is.
+    Steps 3 and 4: write the layout that the record has promised, or as written where no record is.
 
     Who finds it written already, by a broker that went on with the same migration, has nothing to do.
     """
     work = _at(w, broker, Step.PUBLISH)
-    require(_counted(work).ledger_count <= w.largest_record)
-    layout = migrated_layout(_counted(work))
 
-    if w.design.migration_is_announced:
-        if w.record is not None and w.record.layout == NOTHING_YET:
-            w.record = w.record.written(layout=layout)
-        _go_on(w, broker)
-    else:
-        _commit(w, broker, work, layout)
+    if not w.design.migration_is_announced:
+        _commit(w, broker, work, migrated_layout(_counted(work)))
+        return
+    if w.record is not None and w.record.announced is not None:
+        w.record = w.record.written(layout=w.record.announced.after, announced=None)
+    _go_on(w, broker)
 
 
 @action("475-PUSH-02", "475-PUSH-03", broker=BROKERS, client=CLIENTS)
@@ -409,12 +442,14 @@ def release_lock(w: Migrating, broker: str) -> None:
 def finish_migration(w: Migrating, broker: str) -> None:
     """A broker that finds a migration announced, and nobody at it, goes on from there."""
     require(w.design.brokers_finish_migrations)
-    require(w.claimed_by in w.told and scalable_layout(w) is None)
+    claim = w.claimed_by
+    require(claim is not None and claim in w.told and scalable_layout(w) is None)
+    assert claim is not None
     require(w.work[broker] is None)
     require(w.migration_lock is None)
 
     w.migration_lock = broker
-    w.work[broker] = Work(Step.ANNOUNCE, None, w.regular)
+    w.work[broker] = Work(Step.ANNOUNCE, claim, asked=False, topic=w.regular)
     _go_on(w, broker)
 
 
@@ -458,7 +493,7 @@ def _commit(w: Migrating, broker: str, work: Work, layout: SegmentLayout) -> Non
     """Write the record if there is none; who finds its own name in it has succeeded already."""
     if w.record is None:
         _claim(w, work, layout)
-    if w.claimed_by == work.command:
+    if w.claimed_by == work.claim:
         _go_on(w, broker)
     else:
         _finish(w, broker, work, CONFLICT)
@@ -466,13 +501,13 @@ def _commit(w: Migrating, broker: str, work: Work, layout: SegmentLayout) -> Non
 
 def _claim(w: Migrating, work: Work, layout: SegmentLayout) -> None:
     w.record = Record(layout)
-    w.claimed_by = work.command
+    w.claimed_by = work.claim
 
 
 def _finish(w: Migrating, broker: str, work: Work, status: int) -> None:
     """Be done, one way or the other: answer, and let go of the lock if it is still there."""
-    if work.command is not None:
-        w.told[work.command] = status
+    if work.asked:
+        w.told[work.claim] = status
     if w.migration_lock == broker:
         _drop_lock(w)
     w.work[broker] = None
@@ -498,46 +533,6 @@ def crash(w: Migrating, broker: str) -> None:
     forget(w, broker)
     if w.migration_lock == broker:
         _drop_lock(w)
-
-
-@action("475-STEP-03", fault=True)
-def lose_lock(w: Migrating) -> None:
-    """The session of the lock's holder expires; the holder goes on and does not notice. [475-READ-37]"""
-    require(w.expiries_left)
-    require(w.migration_lock is not None)
-
-    w.expiries_left -= 1
-    _drop_lock(w)
-
-
-@action("475-STEP-05", "475-STEP-09", broker=BROKERS, fault=True)
-def commit_without_an_answer(w: Migrating, broker: str) -> None:
-    """The write that commits is not answered: it took effect, or it did not. [475-READ-38]"""
-    require(w.replies_left)
-    announced = w.design.migration_is_announced
-    work = _at(w, broker, Step.ANNOUNCE if announced else Step.PUBLISH)
-
-    w.replies_left -= 1
-    if w.record is None and choose(w, (True, False)):
-        _claim(w, work, NOTHING_YET if announced else migrated_layout(_counted(work)))
-    w.work[broker] = replace(work, unsure=True)
-
-
-@action("475-STEP-05", broker=BROKERS, fair=WEAK)
-def learn_the_outcome(w: Migrating, broker: str) -> None:
-    """
-    After a write that was not answered, try again and go by what the record says.
-
-    As written, no answer is a failure, whatever the record says by now.
-    """
-    work = w.work[broker]
-    require(work is not None and work.unsure)
-    assert work is not None
-
-    if w.design.lost_replies_are_read_back:
-        w.work[broker] = replace(work, unsure=False)
-    else:
-        _finish(w, broker, work, FAILED)
 
 
 # V5 clients
@@ -582,7 +577,8 @@ def send(w: Migrating, client: str, key: int) -> None:
     assert view is not None
     place = place_of(w, view.layout, route(view, KEY_NAMES[key]))
     require(w.sent[key] < w.messages)
-    require(w.ledger[place] is not Ledger.TERMINATED)
+    absent = w.ledger[place] is Ledger.ABSENT and place >= w.most_partitions
+    require(absent or w.ledger[place] is Ledger.OPEN)
 
     w.ledger[place] = Ledger.OPEN
     append(w, place, key)
@@ -651,8 +647,8 @@ def sessions_never_go_back(w: Migrating, after: Migrating, client: str) -> Itera
 
 @always("475-STEP-09", segment=SEGMENTS)
 def nothing_is_touched_before_the_commit(w: Migrating, segment: int) -> Iterator[str]:
-    """While there is no record, the old partitions take writes and nothing else has been made."""
-    if w.record is None:
+    """Until a migration is confirmed, the old partitions take writes and nothing else has been made."""
+    if not confirmed(w):
         if segment in partitions_of(w.regular) and w.ledger[segment] is not Ledger.OPEN:
             yield f"partition {segment} takes no writes, and the topic is a regular one"
         if segment >= w.most_partitions and w.ledger[segment] is not Ledger.ABSENT:
@@ -795,3 +791,63 @@ def a_subscription_reads_across_the_flip(w: Migrating, subscription: str) -> obj
     return any(w.cursor[subscription, k] for k in partitions_of(w.regular)) and any(
         w.cursor[subscription, k] for k in w.ledger if k >= w.most_partitions
     )
+
+
+# A store on which nobody can rely
+
+
+class UnreliableStore(Migrating):
+    """The metadata store ends sessions whose brokers live on, and loses answers."""
+
+    expiries = Bound()
+    lost_replies = Bound()
+
+    expiries_left = Variable[int](0)
+    replies_left = Variable[int](0)
+
+
+@start
+def nothing_was_lost_yet(w: UnreliableStore) -> None:
+    """So far the store has answered everybody."""
+    w.expiries_left = w.expiries
+    w.replies_left = w.lost_replies
+
+
+@action("475-STEP-03", fault=True)
+def lose_lock(w: UnreliableStore) -> None:
+    """The session of the lock's holder expires; the holder goes on and does not notice. [475-READ-37]"""
+    require(w.expiries_left)
+    require(w.migration_lock is not None)
+
+    w.expiries_left -= 1
+    _drop_lock(w)
+
+
+@action("475-STEP-05", "475-STEP-09", broker=BROKERS, fault=True)
+def commit_without_an_answer(w: UnreliableStore, broker: str) -> None:
+    """The write that commits is not answered: it took effect, or it did not. [475-READ-38]"""
+    require(w.replies_left)
+    announced = w.design.migration_is_announced
+    work = _at(w, broker, Step.ANNOUNCE if announced else Step.PUBLISH)
+
+    w.replies_left -= 1
+    if w.record is None and choose(w, (True, False)):
+        _claim(w, work, NOTHING_YET if announced else migrated_layout(_counted(work)))
+    w.work[broker] = replace(work, unsure=True)
+
+
+@action("475-STEP-05", broker=BROKERS, fair=WEAK)
+def learn_the_outcome(w: UnreliableStore, broker: str) -> None:
+    """
+    After a write that was not answered, try again and go by what the record says.
+
+    As written, no answer is a failure, whatever the record says by now.
+    """
+    work = w.work[broker]
+    require(work is not None and work.unsure)
+    assert work is not None
+
+    if w.design.lost_replies_are_read_back:
+        w.work[broker] = replace(work, unsure=False)
+    else:
+        _finish(w, broker, work, FAILED)

@@ -1,0 +1,40 @@
+"""Does the regular topic come back when the scalable one that was made from it is deleted?"""
+
+from spec.protocols.claiming_names import Deleting, a_deleted_topic_does_not_come_back, deletions_end
+from spec.protocols.migrating import Migrating, UnreliableStore
+from spec.world import Holds, Violated, World
+
+A_DELETED_TOPIC_STAYS_DELETED = World(
+    name="a-deleted-topic-stays-deleted",
+    asks="If a migrated topic is deleted while a broker is still at its migration, is it gone for good?",
+    machines=(Migrating, UnreliableStore, Deleting),
+    bounds={
+        "brokers": 2,
+        "commands": 1,
+        "clients": 1,
+        "v4_clients": 0,
+        "subscriptions": 0,
+        "partitions": 0,
+        "most_partitions": 1,
+        "largest_record": 1,
+        "segments": 2,
+        "initial_segments": 1,
+        "keys": 1,
+        "messages": 0,
+        "crashes": 1,
+        "expiries": 1,
+        "lost_replies": 0,
+        "deletions": 1,
+    },
+    properties=(a_deleted_topic_does_not_come_back, deletions_end),
+    idle=("commit_without_an_answer", "learn_the_outcome", "send", "read"),
+    expect=Holds(),
+)
+
+WORLDS = (
+    A_DELETED_TOPIC_STAYS_DELETED,
+    A_DELETED_TOPIC_STAYS_DELETED.without(
+        "deletion_takes_regular_topics_along", Violated("a_deleted_topic_does_not_come_back")
+    ),
+    A_DELETED_TOPIC_STAYS_DELETED.as_written(Violated("a_deleted_topic_does_not_come_back")),
+)

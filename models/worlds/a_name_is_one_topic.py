@@ -1,0 +1,68 @@
+"""Can one name be a regular topic and a scalable one that has nothing to do with it?"""
+
+from spec.protocols.claiming_names import (
+    Naming,
+    a_creation_gives_way,
+    a_migrated_topic_has_its_parents,
+    a_name_is_one_topic,
+    an_auto_creation_gives_way,
+    claims_are_settled,
+)
+from spec.protocols.migrating import (
+    Migrating,
+    every_child_takes_writes,
+    every_lock_is_released,
+    no_subscription_loses_a_message,
+    one_command_migrates,
+    what_is_begun_is_finished,
+)
+from spec.world import Holds, Violated, World
+
+A_NAME_IS_ONE_TOPIC = World(
+    name="a-name-is-one-topic",
+    asks="If a topic is migrated, created as a scalable one, created by a v4 client and deleted, all under "
+    "one name, does the name ever belong to two topics?",
+    machines=(Migrating, Naming),
+    bounds={
+        "brokers": 2,
+        "commands": 1,
+        "clients": 1,
+        "v4_clients": 0,
+        "subscriptions": 1,
+        "partitions": 0,
+        "most_partitions": 1,
+        "largest_record": 1,
+        "segments": 2,
+        "initial_segments": 1,
+        "keys": 1,
+        "messages": 1,
+        "crashes": 1,
+        "creations": 1,
+        "auto_creations": 1,
+        "removals": 1,
+    },
+    properties=(
+        a_name_is_one_topic,
+        a_migrated_topic_has_its_parents,
+        no_subscription_loses_a_message,
+        every_child_takes_writes,
+        what_is_begun_is_finished,
+        every_lock_is_released,
+        one_command_migrates,
+        claims_are_settled,
+        a_creation_gives_way,
+        an_auto_creation_gives_way,
+    ),
+    expect=Holds(),
+)
+
+WORLDS = (
+    A_NAME_IS_ONE_TOPIC,
+    A_NAME_IS_ONE_TOPIC.without(
+        "creation_respects_regular_topics",
+        Violated("no_subscription_loses_a_message"),
+        properties=(no_subscription_loses_a_message,),
+    ),
+    A_NAME_IS_ONE_TOPIC.without("auto_creation_looks_again", Violated("a_name_is_one_topic")),
+    A_NAME_IS_ONE_TOPIC.as_written(Violated("a_name_is_one_topic"), properties=(a_name_is_one_topic,)),
+)

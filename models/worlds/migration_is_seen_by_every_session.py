@@ -1,0 +1,39 @@
+"""Does every open lookup session learn that its topic is scalable, and never unlearn it?"""
+
+from spec.protocols.during_migration import LateAnswers
+from spec.protocols.migrating import Migrating, sessions_never_go_back
+from spec.world import Holds, Violated, World
+
+MIGRATION_IS_SEEN_BY_EVERY_SESSION = World(
+    name="migration-is-seen-by-every-session",
+    asks="If the migrating broker crashes and answers are overtaken, does every session show the real layout "
+    "in the end, and none a synthetic one after that?",
+    machines=(Migrating, LateAnswers),
+    bounds={
+        "brokers": 1,
+        "commands": 1,
+        "clients": 2,
+        "v4_clients": 0,
+        "subscriptions": 1,
+        "partitions": 2,
+        "most_partitions": 2,
+        "largest_record": 2,
+        "segments": 4,
+        "initial_segments": 1,
+        "keys": 1,
+        "messages": 2,
+        "crashes": 1,
+    },
+    expect=Holds(),
+)
+
+WORLDS = (
+    MIGRATION_IS_SEEN_BY_EVERY_SESSION,
+    MIGRATION_IS_SEEN_BY_EVERY_SESSION.without(
+        "migration_is_watched", Violated("every_session_sees_the_real_layout")
+    ),
+    MIGRATION_IS_SEEN_BY_EVERY_SESSION.without("clients_keep_the_latest", Violated("sessions_never_go_back")),
+    MIGRATION_IS_SEEN_BY_EVERY_SESSION.as_written(
+        Violated("sessions_never_go_back"), properties=(sessions_never_go_back,)
+    ),
+)

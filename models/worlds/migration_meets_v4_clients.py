@@ -1,0 +1,46 @@
+"""What becomes of v4 clients that come at the worst moment, and of those who wait for them?"""
+
+from spec.protocols.during_migration import OldClients
+from spec.protocols.migrating import Migrating, migrated_topics_are_drained, no_subscription_loses_a_message
+from spec.world import Holds, Violated, World
+
+MIGRATION_MEETS_V4_CLIENTS = World(
+    name="migration-meets-v4-clients",
+    asks="If v4 clients connect while a topic is migrated, are they all sent away, and are the old "
+    "partitions drained although some of them held on?",
+    machines=(Migrating, OldClients),
+    bounds={
+        "brokers": 1,
+        "commands": 1,
+        "clients": 1,
+        "v4_clients": 2,
+        "subscriptions": 1,
+        "partitions": 2,
+        "most_partitions": 2,
+        "largest_record": 2,
+        "segments": 4,
+        "initial_segments": 1,
+        "keys": 1,
+        "messages": 2,
+        "crashes": 1,
+    },
+    expect=Holds(),
+)
+
+WORLDS = (
+    MIGRATION_MEETS_V4_CLIENTS,
+    MIGRATION_MEETS_V4_CLIENTS.without(
+        "migration_closes_v4",
+        Violated("migrated_topics_are_drained"),
+        properties=(migrated_topics_are_drained,),
+    ),
+    MIGRATION_MEETS_V4_CLIENTS.without("v4_guard_covers_attaching", Violated("no_v4_client_stays_attached")),
+    MIGRATION_MEETS_V4_CLIENTS.without(
+        "v5_connections_are_marked",
+        Violated("migrated_topics_are_drained"),
+        properties=(migrated_topics_are_drained,),
+    ),
+    MIGRATION_MEETS_V4_CLIENTS.as_written(
+        Violated("no_subscription_loses_a_message"), properties=(no_subscription_loses_a_message,)
+    ),
+)

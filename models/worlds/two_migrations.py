@@ -1,0 +1,50 @@
+"""If the same topic is migrated twice at once, does one command win, and is everybody told the truth?"""
+
+from spec.protocols.migrating import Migrating, UnreliableStore, who_migrates_is_not_told_otherwise
+from spec.world import Holds, Violated, World
+
+TWO_MIGRATIONS = World(
+    name="two-migrations",
+    asks="If two operators migrate the same topic, and the store ends sessions and loses answers, does "
+    "exactly one of them hear that it was done?",
+    machines=(Migrating, UnreliableStore),
+    bounds={
+        "brokers": 2,
+        "commands": 2,
+        "clients": 0,
+        "v4_clients": 0,
+        "subscriptions": 0,
+        "partitions": 0,
+        "most_partitions": 1,
+        "largest_record": 1,
+        "segments": 2,
+        "initial_segments": 1,
+        "keys": 1,
+        "messages": 0,
+        "crashes": 1,
+        "expiries": 1,
+        "lost_replies": 1,
+    },
+    idle=(
+        "push_layout",
+        "open_session",
+        "notice_record",
+        "send",
+        "read",
+        "a_child_is_written_while_its_parents_drain",
+        "a_subscription_reads_across_the_flip",
+    ),
+    expect=Holds(),
+)
+
+WORLDS = (
+    TWO_MIGRATIONS,
+    TWO_MIGRATIONS.without(
+        "lost_replies_are_read_back",
+        Violated("who_migrates_is_not_told_otherwise"),
+        properties=(who_migrates_is_not_told_otherwise,),
+    ),
+    TWO_MIGRATIONS.as_written(
+        Violated("who_migrates_is_not_told_otherwise"), properties=(who_migrates_is_not_told_otherwise,)
+    ),
+)
