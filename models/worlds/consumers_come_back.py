@@ -7,8 +7,8 @@ from spec.world import Holds, Violated, World
 
 WORLD = World(
     name="consumers-come-back",
-    asks="If consumers die, start again, lose connections and leave, does a return disturb nobody, and are the "
-    "segments of those who stay away taken over?",
+    asks="If consumers die, start again, lose connections and leave, does a return disturb nobody, and are "
+    "the segments of those who stay away taken over?",
     machines=(Election, Coordination),
     bounds={
         "brokers": 1,

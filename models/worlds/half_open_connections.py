@@ -22,8 +22,8 @@ LISTENS_TO_ONE = ("hear_late",)
 
 WORLD = World(
     name="half-open-connections",
-    asks="If a consumer comes back before its old connection is known to have ended, does it keep its session, "
-    "and hear what it has been dealt?",
+    asks="If a consumer comes back before its old connection is known to have ended, does it keep its "
+    "session, and hear what it has been dealt?",
     machines=(Election, Coordination),
     bounds={
         "brokers": 1,

@@ -1,5 +1,7 @@
 """A segment goes from one consumer to the next while messages are in hand."""
 
+from dataclasses import replace
+
 from models.worlds.half_open_connections import LISTENS_TO_ONE, WITHOUT_FAILURES_OF_BROKERS
 from spec.protocols.consuming import (
     Consuming,
@@ -7,17 +9,25 @@ from spec.protocols.consuming import (
     nothing_is_acknowledged_unhandled,
     somebody_reads_a_child,
 )
-from spec.protocols.coordination import Coordination
+from spec.protocols.coordination import Coordination, a_name_has_two_connections, somebody_was_evicted_alive
 from spec.protocols.election import Election
 from spec.protocols.topic import keys_stay_in_order
 from spec.world import Holds, Violated, World
 
+NOT_HERE = (
+    *WITHOUT_FAILURES_OF_BROKERS,
+    *LISTENS_TO_ONE,
+    "deal_again",
+    "leave",
+    "move_the_cursor_to_the_checkpoint",
+)
+LATE_OR_LOST = ("drop_connection", "drop_while_registering", "register_late")
 OF_SPLITS = (a_child_is_read_after_all_its_ancestors, somebody_reads_a_child)
 
 WORLD = World(
     name="handover",
-    asks="When a segment goes from one consumer to another, which dies or is cut off at the worst moment, is "
-    "every message handled, and in order?",
+    asks="When a segment goes from one consumer to another, and one dies at the worst moment, is every "
+    "message handled, and in order?",
     machines=(Election, Coordination, Consuming),
     bounds={
         "brokers": 1,
@@ -28,7 +38,7 @@ WORLD = World(
         "crashes": 0,
         "expiries": 0,
         "consumers": 2,
-        "drops": 1,
+        "drops": 0,
         "deaths": 1,
         "leaves": 0,
         "backlog": 2,
@@ -36,11 +46,38 @@ WORLD = World(
     },
     properties=(
         keys_stay_in_order,
+        *(
+            p
+            for p in (*Coordination.properties, *Consuming.properties)
+            if p not in (*OF_SPLITS, a_name_has_two_connections, somebody_was_evicted_alive)
+        ),
+    ),
+    idle=(*NOT_HERE, *LATE_OR_LOST),
+    expect=Holds(),
+)
+
+CUT_OFF = replace(
+    WORLD,
+    name="evicted-consumer-reads-on",
+    asks="If a consumer is cut off from the leader, but not from its segment, and evicted, does it hand over "
+    "in the end what it reads?",
+    bounds={**WORLD.bounds, "drops": 1, "deaths": 0},
+    properties=(
+        keys_stay_in_order,
         *Coordination.properties,
         *(p for p in Consuming.properties if p not in OF_SPLITS),
     ),
-    idle=(*WITHOUT_FAILURES_OF_BROKERS, *LISTENS_TO_ONE, "deal_again", "leave", "say_that_it_is_drained"),
+    idle=(*NOT_HERE, "die", "start_again"),
     expect=Holds(),
+)
+
+LARGE = replace(
+    CUT_OFF,
+    name="handover-large",
+    bounds={**WORLD.bounds, "drops": 1, "deaths": 1},
+    idle=NOT_HERE,
+    expect=Holds(),
+    large=True,
 )
 
 WORLDS = (
@@ -52,4 +89,6 @@ WORLDS = (
     ),
     WORLD.without("consumers_finish_before_releasing", Violated("no_message_goes_past_one_in_hand")),
     WORLD.as_written(Violated("keys_stay_in_order"), properties=(keys_stay_in_order,)),
+    CUT_OFF,
+    LARGE,
 )

@@ -1,14 +1,14 @@
 """A leader that crashes between the writes of one rebalance, and the leader after it."""
 
 from models.worlds.half_open_connections import LISTENS_TO_ONE
-from spec.protocols.coordination import Coordination, a_name_has_two_connections
+from spec.protocols.coordination import Coordination, a_name_has_two_connections, every_segment_is_dealt_once
 from spec.protocols.election import Election, a_topic_gets_a_leader_again, one_broker_is_in_office
 from spec.world import Holds, Violated, World
 
 WORLD = World(
     name="leader-crashes-while-dealing",
-    asks="If a leader crashes while it stores a rebalance, does the next one know every consumer, give each its "
-    "whole grace period, and deal every segment once?",
+    asks="If a leader crashes while it stores a rebalance, does the next one know every consumer, give each "
+    "its whole grace period, and deal every segment once?",
     machines=(Election, Coordination),
     bounds={
         "brokers": 2,
@@ -50,5 +50,5 @@ WORLD = World(
 WORLDS = (
     WORLD,
     WORLD.without("restores_deal_anew", Violated("every_segment_is_dealt_once")),
-    WORLD.as_written(Violated("every_segment_is_dealt_once")),
+    WORLD.as_written(Violated("every_segment_is_dealt_once"), properties=(every_segment_is_dealt_once,)),
 )

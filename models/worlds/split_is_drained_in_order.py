@@ -69,7 +69,7 @@ WORLD = World(
         "die",
         "start_again",
         "leave",
-        "say_that_it_is_drained",
+        "move_the_cursor_to_the_checkpoint",
     ),
     expect=Holds(),
 )
@@ -87,7 +87,7 @@ CHECKPOINTS = replace(
     name="checkpoints-pass-a-split",
     asks="When a segment is split that CheckpointConsumers read, do they ever come to read its children?",
     bounds={**WORLD.bounds, "checkpointing": 1, "consumers": 1},
-    idle=tuple(name for name in WORLD.idle if name != "say_that_it_is_drained"),
+    idle=tuple(name for name in WORLD.idle if name != "move_the_cursor_to_the_checkpoint"),
     properties=IN_ORDER_AND_IN_THE_END,
     expect=Holds(),
 )

@@ -8,7 +8,7 @@ its subscription's cursors stay where they are.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from spec.layout import ancestors
 from spec.machine import (
@@ -25,15 +25,16 @@ from spec.machine import (
     step,
 )
 from spec.protocols.coordination import CONSUMERS, SUBSCRIPTION, Coordination, Life
-from spec.protocols.topic import KEYS, SEGMENTS, Ledger, append, owner_of
+from spec.protocols.topic import KEYS, SEGMENTS, append, owner_of
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A message that was delivered and is not handled yet: the segment, and its place there."""
+    """A message that was delivered and is not acknowledged yet: the segment, and its place there."""
 
     segment: int
     place: int
+    handled: bool = False
 
     def __str__(self) -> str:
         return f"message {self.place + 1} of segment {self.segment}"
@@ -70,7 +71,7 @@ def attach(w: Consuming, consumer: str, segment: int) -> None:
 
     The design has the segment's broker admit it only when nobody else of the subscription is there.
     """
-    require(_is_held(w, consumer, segment) and not w.attached[consumer, segment])
+    require(_is_held(w, consumer, segment))
     if w.design.segments_admit_one_consumer:
         require(not any(w.attached[other, segment] for other in w.life))
 
@@ -82,9 +83,9 @@ def release(w: Consuming, consumer: str, segment: int) -> None:
     """
     A consumer lets go of a segment that it no longer holds.
 
-    The design has it first handle what it has in hand, for whoever comes next begins behind that.
+    The design has it finish first what it has in hand, for whoever comes next will go past that.
     """
-    require(w.attached[consumer, segment] and not _is_held(w, consumer, segment))
+    require(not _is_held(w, consumer, segment))
     if w.design.consumers_finish_before_releasing:
         taken = w.in_hand[consumer]
         require(taken is None or taken.segment != segment)
@@ -106,32 +107,39 @@ def take(w: Consuming, consumer: str, segment: int) -> None:
 
 @action("468-ASSIGN-07", "468-ASSIGN-09", consumer=CONSUMERS, fair=WEAK)
 def handle(w: Consuming, consumer: str) -> None:
-    """A consumer handles the message that it has in hand and, while attached, acknowledges all up to it."""
+    """A consumer handles the message that it has in hand; a repetition is not counted again."""
     taken = w.in_hand[consumer]
-    require(taken is not None)
+    require(taken is not None and not taken.handled)
     assert taken is not None
 
-    w.in_hand[consumer] = None
+    w.in_hand[consumer] = replace(taken, handled=True)
     message = w.log[taken.segment][taken.place]
     if message.number not in w.received[SUBSCRIPTION, message.key]:
         w.received[SUBSCRIPTION, message.key] += (message.number,)
-    if w.attached[consumer, taken.segment]:
-        position = max(_position(w, taken.segment), taken.place + 1)
-        if w.checkpointing:
-            w.checkpoint[taken.segment] = position
-        else:
-            w.cursor[SUBSCRIPTION, taken.segment] = position
 
 
-@action("468-ASSIGN-10", consumer=CONSUMERS, segment=SEGMENTS, fair=WEAK)
-def say_that_it_is_drained(w: Consuming, consumer: str, segment: int) -> None:
-    """A CheckpointConsumer that has come to the end of a sealed segment moves the cursor there."""
-    require(w.design.checkpoints_say_what_is_drained and w.checkpointing)
-    require(w.attached[consumer, segment] and w.ledger[segment] is Ledger.TERMINATED)
-    end = len(w.log[segment])
-    require(w.checkpoint[segment] == end and w.cursor[SUBSCRIPTION, segment] != end)
+@action("468-ASSIGN-07", "468-ASSIGN-10", consumer=CONSUMERS, fair=WEAK)
+def acknowledge(w: Consuming, consumer: str) -> None:
+    """A consumer acknowledges the message that it has handled, and with it all that lies before."""
+    taken = w.in_hand[consumer]
+    require(taken is not None and taken.handled)
+    assert taken is not None
 
-    w.cursor[SUBSCRIPTION, segment] = end
+    w.in_hand[consumer] = None
+    position = max(_position(w, taken.segment), taken.place + 1)
+    if w.checkpointing:
+        w.checkpoint[taken.segment] = position
+    else:
+        w.cursor[SUBSCRIPTION, taken.segment] = position
+
+
+@action("468-ASSIGN-10", segment=SEGMENTS, fair=WEAK)
+def move_the_cursor_to_the_checkpoint(w: Consuming, segment: int) -> None:
+    """CheckpointConsumers move the cursor to where they are, so that a sealed segment looks drained."""
+    require(w.design.checkpoints_say_what_is_drained)
+    require(w.checkpoint[segment] > (w.cursor[SUBSCRIPTION, segment] or 0))
+
+    w.cursor[SUBSCRIPTION, segment] = w.checkpoint[segment]
 
 
 def _is_held(w: Consuming, consumer: str, segment: int) -> bool:
@@ -155,12 +163,12 @@ def one_consumer_reads_a_segment(w: Consuming, segment: int) -> Iterator[str]:
 @step("468-ASSIGN-09", "468-ASSIGN-12", consumer=CONSUMERS)
 def no_message_goes_past_one_in_hand(w: Consuming, after: Consuming, consumer: str) -> Iterator[str]:
     """While somebody has a message in hand, nobody handles a later one of the same segment."""
-    done = w.in_hand[consumer]
-    if done is None or after.in_hand[consumer] is not None or after.life[consumer] is not Life.RUNNING:
+    before, done = w.in_hand[consumer], after.in_hand[consumer]
+    if before is None or done is None or before.handled or not done.handled:
         return
 
     for other, taken in w.in_hand.items():
-        if other != consumer and taken is not None:
+        if other != consumer and taken is not None and not taken.handled:
             if taken.segment == done.segment and taken.place < done.place:
                 yield f"{consumer} handled {done}, while {other} has {taken} in hand"
 

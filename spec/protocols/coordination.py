@@ -1,10 +1,10 @@
 """
 Consumers of one STREAM subscription and the leader that deals the segments out to them.
 
-A session is stored by name and outlives connections, processes and leaders; who is connected, and whose grace
-period runs, only a leader's memory knows. Each registration is a store record of its own, so that a rebalance
-is several writes. The end of a connection is noticed by each side in its own time. The timer of a grace period
-may fire as soon as it runs: what holds then, holds for every length of it.
+A session is stored by name and outlives connections, processes and leaders; who is connected, and whose
+grace period runs, only a leader's memory knows. Each registration is a store record of its own, so that a
+rebalance is several writes. Each side notices the end of a connection in its own time. The timer of a grace
+period may fire as soon as it runs: what holds then, holds for every length of it.
 """
 
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ from spec.machine import (
     step,
 )
 from spec.names import TopicName
-from spec.protocols.election import Controller, Election, in_office, leading
+from spec.protocols.election import Election, in_office, leading
 from spec.protocols.topic import BROKERS, Subscribed, drained
 from spec.sessions import (
     Session,
@@ -131,7 +131,6 @@ def a_subscription_without_consumers(w: Coordination) -> None:
 def load_before_the_election(w: Coordination, broker: str) -> None:
     """A controller reads the registrations, as written before it knows whether it will lead."""
     require(not w.design.leaders_load_after_the_lock)
-    require(w.controller[broker] is Controller.FOLLOWER and w.stands[broker])
 
     w.loaded[broker] = w.elections, _stored(w)
 
@@ -361,7 +360,7 @@ def hear_late(w: Coordination, consumer: str) -> None:
 
 @action("468-SESSION-11", "468-ELECT-05", consumer=CONSUMERS, fair=WEAK)
 def notice_the_broker_has_gone(w: Coordination, consumer: str) -> None:
-    """A consumer notices that the broker at the other end has crashed or hung up, and looks for the leader."""
+    """A consumer notices that the broker at the other end has crashed or hung up."""
     line = w.line[consumer]
     require(line is not None)
     assert line is not None
@@ -445,7 +444,7 @@ def _to_deal(w: Coordination, broker: str) -> tuple[SegmentLayout, tuple[Segment
 
 
 def _change(w: Coordination, broker: str, after: Subscription) -> None:
-    """What a coordinator has in memory changes at once; what that changes in the store is written one by one."""
+    """A coordinator changes its memory at once; what that changes in the store is written one by one."""
     before = _coordinator(w, broker)
     old, new = persisted(before), persisted(after)
     changed = {c.consumer for c in difference(old, new)} | (old.keys() ^ new.keys())
@@ -543,18 +542,18 @@ def a_deposed_leader_changes_no_registration(
             yield f"{broker} changed the registration of {stored[0]} while {other} was the leader"
 
 
-@step("468-SESSION-20", "468-SESSION-21", "468-SESSION-24", "468-SESSION-12", broker=BROKERS)
-def a_new_leader_knows_every_session(w: Coordination, after: Coordination, broker: str) -> Iterator[str]:
-    """A leader begins with the consumers that are registered, and each has its whole grace period."""
-    restored = after.coordinator[broker]
-    if w.restored[broker] == after.restored[broker] or restored is None or w.lock != broker:
+@always("468-SESSION-20", "468-SESSION-21", "468-SESSION-24", "468-SESSION-12", broker=BROKERS)
+def the_leader_knows_every_session(w: Coordination, broker: str) -> Iterator[str]:
+    """Whoever is registered has a session with the leader, and the other way round, but for what is unwritten."""
+    subscription = w.coordinator[broker]
+    if subscription is None or not (serving(w, broker) and w.lock == broker):
         return
 
     for consumer, registration in w.registration.items():
-        if registration is not None and not restored.has(consumer):
-            yield f"{broker} takes over without {consumer}, which is registered"
-        if registration is None and restored.has(consumer):
-            yield f"{broker} takes over with {consumer}, which is not registered"
+        if (registration is not None) != subscription.has(consumer) and consumer not in w.unwritten[broker]:
+            known = "knows" if subscription.has(consumer) else "does not know"
+            stored = "is not" if registration is None else "is"
+            yield f"{broker} leads and {known} {consumer}, which {stored} registered"
 
 
 @step("468-SESSION-17", "468-SESSION-18", "468-SESSION-22", broker=BROKERS)
