@@ -241,6 +241,27 @@ def one_broker_is_in_office(w: Election) -> Iterator[str]:
         yield f"{' and '.join(acting)} both act as the leader"
 
 
+@always("468-SERVICE-02", broker=BROKERS)
+def who_is_down_has_no_controller(w: Election, broker: str) -> Iterator[str]:
+    """A broker that is not running keeps nothing in memory and holds no lock."""
+    if not w.up[broker] and (w.controller[broker] is not Controller.ABSENT or w.lock == broker):
+        yield f"{broker} is down and has a controller or the lock"
+
+
+@always("468-ELECT-01", broker=BROKERS)
+def whoever_holds_the_lock_was_elected(w: Election, broker: str) -> Iterator[str]:
+    """Where the lock names a broker whose session lives, that broker knows it."""
+    if w.lock == broker and w.controller[broker] in (Controller.ABSENT, Controller.FOLLOWER):
+        yield f"{broker} holds the lock and does not know it"
+
+
+@always("468-ELECT-05")
+def no_more_breaks_than_there_may(w: Election) -> Iterator[str]:
+    """Faults stay within their budgets."""
+    if w.crashes_left < 0 or w.expiries_left < 0:
+        yield f"{-min(w.crashes_left, w.expiries_left)} faults too many"
+
+
 @leads_to("468-ELECT-02")
 def a_topic_gets_a_leader_again(w: Election) -> tuple[object, object]:
     """A topic that exists, and that a living broker has a controller of, does not stay without a leader."""

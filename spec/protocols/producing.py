@@ -134,8 +134,7 @@ class LookingUp(Producing):
 
 @action("468-SPLIT-11", producer=PRODUCERS, fair=WEAK)
 def look_up(w: LookingUp, producer: str) -> None:
-    """A producer that was turned away gets the layout that is published now."""
-    require(w.view[producer] is None)
+    """A producer gets the layout that is published now: it asks when it was turned away, or is told."""
     require(w.record is not None)
     assert w.record is not None
 

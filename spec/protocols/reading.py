@@ -34,9 +34,10 @@ def read(w: Reading, subscription: str, segment: int) -> None:
 
 @leads_to("468-SPLIT-03", "468-SPLIT-01", subscription=SUBSCRIPTIONS, segment=SEGMENTS)
 def everything_is_read_in_the_end(w: Reading, subscription: str, segment: int) -> tuple[object, object]:
-    """What a subscription has not read in a segment, it will."""
-    waiting = w.subscribed[subscription] is Subscribed.CREATED and bool(unread(w, subscription, segment))
-    return waiting, not waiting
+    """What a subscription is owed and has not read in a segment, it will."""
+    left = unread(w, subscription, segment) if w.subscribed[subscription] is Subscribed.CREATED else ()
+    owed = any(subscription in message.owed for message in left)
+    return owed, not owed
 
 
 @step("475-ROUTE-03", "468-ASSIGN-09", subscription=SUBSCRIPTIONS, segment=SEGMENTS)

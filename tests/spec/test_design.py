@@ -45,12 +45,7 @@ def kinds(played: list[Round]) -> str:
 
 def test_each_field_of_a_design_is_a_decision_that_the_two_designs_take_differently() -> None:
     names = [f.name for f in fields(Design)]
-    assert names == [
-        "readiness",
-        "merge_leaves_room_for_consumers",
-        "merge_weighs_the_sum",
-        "split_skips_single_hashes",
-    ]
+
     assert all(getattr(AS_WRITTEN, name) != getattr(HARDENED, name) for name in names)
 
 
