@@ -34,6 +34,9 @@ class Rates:
     def each(self) -> tuple[float, float, float, float]:
         return self.msg_in, self.bytes_in, self.msg_out, self.bytes_out
 
+    def __str__(self) -> str:
+        return "/".join(f"{rate:g}" for rate in self.each())
+
     def __add__(self, other: "Rates") -> "Rates":
         return Rates(*map(add, self.each(), other.each()))
 

@@ -33,12 +33,12 @@ WORLD = World(
         "busy": 10,
         "peak": 10,
         "shifts": 1,
-        "recreations": 1,
+        "recreations": 2,
         "floor": 0,
         "skew": 0,
     },
     idle=("move_segment", "a_segment_was_split"),
-    expect=Holds(states=560, depth=20),
+    expect=Holds(states=1607, depth=30),
 )
 
 BREACH = "only_what_is_durably_cold_is_merged"

@@ -21,7 +21,6 @@ from spec.autoscale import (
     remembered_depths,
     stream_consumers,
 )
-from spec.design import Pruning
 from spec.layout import (
     SegmentInfo,
     SegmentLayout,
@@ -29,7 +28,6 @@ from spec.layout import (
     initial_layout,
     layout_of,
     merge_depth,
-    prune_segment,
 )
 from spec.load import QUIET, LoadSample, at_most, worth_writing
 from spec.machine import (
@@ -53,6 +51,7 @@ from spec.names import TopicName
 from spec.policy import NO_OVERRIDE, AutoScaleOverride, AutoScalePolicy, Rates, resolve
 from spec.protocols.election import Controller, Election, admitted, fenced, in_office, leading
 from spec.protocols.layout_change import OPERATIONS, LayoutChange, begin_merge, begin_split
+from spec.protocols.retention import Retention
 from spec.protocols.topic import BROKERS, KEYS, SEGMENTS, Record, hash_of
 from spec.ranges import LAST_HASH, HashRange, contains
 from spec.refusals import Refused
@@ -367,7 +366,6 @@ def segments_may_move(w: Reporting) -> None:
 def sample(w: Reporting, host: str, segment: int) -> None:
     """The owner compares a segment's rates with what it wrote last, and sends them off if they are news."""
     require(w.host[segment] == host)
-    require(w.report[host, segment] is None)
     rates = true_rates(w, _layout(w).segment(segment))
     require(worth_writing(w.written[host, segment], rates, floor=floor_of(w)))
 
@@ -552,20 +550,8 @@ def _by_hand(w: ByHand, broker: str, asked: Split | Merge) -> None:
     carry_out(w, broker, record, after, isinstance(asked, Split))
 
 
-class Forgetful(Scaling):
-    """Drained segments are pruned from the layout."""
-
-
-@action("468-LAYOUT-03", "483-TRIGGER-08", broker=BROKERS, segment=SEGMENTS)
-def prune(w: Forgetful, broker: str, segment: int) -> None:
-    """On a timer of its own, the leader forgets a sealed segment, since it is drained."""
-    record = admitted(w, broker)
-    require(record.layout.has(segment) and not record.layout.segment(segment).active)
-    if w.design.pruning is Pruning.OLDEST_FIRST:
-        require(not record.layout.segment(segment).parent_ids)
-
-    w.record = record.written(layout=prune_segment(record.layout, segment))
-    w.current[broker] = w.record.layout
+class Forgetful(Retention, Scaling):
+    """A topic whose drained segments are pruned, and all that the layout knew of their merges with them."""
 
 
 class Recreated(Scaling):
@@ -618,8 +604,6 @@ class OptedOut(Scaling):
 @action("483-POLICY-06", "483-POLICY-02")
 def opt_out(w: OptedOut) -> None:
     """The operator sets `enabled=false` for this topic."""
-    require(not w.opted_out)
-
     w.opted_out = True
     w.override = AutoScaleOverride(enabled=False)
 
