@@ -107,6 +107,9 @@ class Design:
     consumers_listen_to_one_connection: bool
     """468-READ-41: else a push from an earlier connection undoes a later one of the same epoch, for good."""
 
+    replaced_consumers_are_told: bool
+    """468-SESSION-03: else a process whose name another one uses, too, reads on and is never told anything."""
+
     sessions_are_fenced: bool
     """468-READ-40: else the timers of a deposed leader evict consumers that have long moved on."""
 
@@ -260,6 +263,7 @@ AS_WRITTEN = Design(
     disconnects_name_their_connection=False,
     late_registrations_are_ignored=False,
     consumers_listen_to_one_connection=False,
+    replaced_consumers_are_told=False,
     sessions_are_fenced=False,
     restores_deal_anew=False,
     leaders_hang_up_when_deposed=False,
@@ -322,6 +326,7 @@ HARDENED = Design(
     disconnects_name_their_connection=True,
     late_registrations_are_ignored=True,
     consumers_listen_to_one_connection=True,
+    replaced_consumers_are_told=True,
     sessions_are_fenced=True,
     restores_deal_anew=True,
     leaders_hang_up_when_deposed=True,

@@ -25,13 +25,15 @@ WORLD = World(
     },
     properties=tuple(Coordination.properties),
     idle=(*WITHOUT_FAILURES_OF_BROKERS, *LISTENS_TO_ONE, "deal_again"),
-    expect=Holds(),
+    expect=Holds(states=12_625, depth=22),
 )
 
 WORLDS = (
     WORLD,
     WORLD.without(
-        "late_registrations_are_ignored", Violated("the_dead_are_evicted"), properties=(the_dead_are_evicted,)
+        "late_registrations_are_ignored",
+        Violated("the_dead_are_evicted", steps=10),
+        properties=(the_dead_are_evicted,),
     ),
-    WORLD.as_written(Violated("nobody_is_evicted_while_connected")),
+    WORLD.as_written(Violated("nobody_is_evicted_while_connected", steps=7)),
 )

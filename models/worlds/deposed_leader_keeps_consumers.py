@@ -53,20 +53,20 @@ WORLD = World(
         "start_again",
         "leave",
     ),
-    expect=Holds(),
+    expect=Holds(states=30_494, depth=26),
 )
 
 WORLDS = (
     WORLD,
     WORLD.without(
         "sessions_are_fenced",
-        Violated("sessions_of_connected_consumers_stay_stored"),
+        Violated("sessions_of_connected_consumers_stay_stored", steps=11),
         properties=(sessions_of_connected_consumers_stay_stored,),
     ),
-    WORLD.without("leaders_load_after_the_lock", Violated("the_leader_knows_every_session")),
-    WORLD.without("leaders_hang_up_when_deposed", Violated("nobody_is_evicted_while_connected")),
+    WORLD.without("leaders_load_after_the_lock", Violated("the_leader_knows_every_session", steps=10)),
+    WORLD.without("leaders_hang_up_when_deposed", Violated("nobody_is_evicted_while_connected", steps=11)),
     WORLD.as_written(
-        Violated("sessions_of_connected_consumers_stay_stored"),
+        Violated("sessions_of_connected_consumers_stay_stored", steps=11),
         properties=(sessions_of_connected_consumers_stay_stored,),
     ),
 )

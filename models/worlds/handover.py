@@ -53,7 +53,7 @@ WORLD = World(
         ),
     ),
     idle=(*NOT_HERE, *LATE_OR_LOST),
-    expect=Holds(),
+    expect=Holds(states=2_885, depth=28),
 )
 
 CUT_OFF = replace(
@@ -68,7 +68,7 @@ CUT_OFF = replace(
         *(p for p in Consuming.properties if p not in OF_SPLITS),
     ),
     idle=(*NOT_HERE, "die", "start_again"),
-    expect=Holds(),
+    expect=Holds(states=3_235, depth=28),
 )
 
 LARGE = replace(
@@ -84,11 +84,13 @@ WORLDS = (
     WORLD,
     WORLD.without(
         "segments_admit_one_consumer",
-        Violated("nothing_is_acknowledged_unhandled"),
+        Violated("nothing_is_acknowledged_unhandled", steps=16),
         properties=(nothing_is_acknowledged_unhandled,),
     ),
-    WORLD.without("consumers_finish_before_releasing", Violated("no_message_goes_past_one_in_hand")),
-    WORLD.as_written(Violated("keys_stay_in_order"), properties=(keys_stay_in_order,)),
+    WORLD.without(
+        "consumers_finish_before_releasing", Violated("no_message_goes_past_one_in_hand", steps=20)
+    ),
+    WORLD.as_written(Violated("keys_stay_in_order", steps=15), properties=(keys_stay_in_order,)),
     CUT_OFF,
     LARGE,
 )

@@ -71,7 +71,7 @@ WORLD = World(
         "leave",
         "move_the_cursor_to_the_checkpoint",
     ),
-    expect=Holds(),
+    expect=Holds(states=6_623, depth=33),
 )
 
 IN_ORDER_AND_IN_THE_END = (
@@ -89,7 +89,7 @@ CHECKPOINTS = replace(
     bounds={**WORLD.bounds, "checkpointing": 1, "consumers": 1},
     idle=tuple(name for name in WORLD.idle if name != "move_the_cursor_to_the_checkpoint"),
     properties=IN_ORDER_AND_IN_THE_END,
-    expect=Holds(),
+    expect=Holds(states=509, depth=29),
 )
 
 TWICE = replace(
@@ -99,21 +99,25 @@ TWICE = replace(
     "grandchildren come first?",
     bounds={**WORLD.bounds, "segments": 5, "consumers": 1},
     properties=IN_ORDER_AND_IN_THE_END,
-    expect=Holds(),
+    expect=Holds(states=8_183, depth=40),
 )
 
 WORLDS = (
     WORLD,
-    WORLD.without("readiness", Violated("every_message_is_handled"), properties=(every_message_is_handled,)),
-    WORLD.as_written(Violated("keys_stay_in_order"), properties=(keys_stay_in_order,)),
+    WORLD.without(
+        "readiness", Violated("every_message_is_handled", steps=18), properties=(every_message_is_handled,)
+    ),
+    WORLD.as_written(Violated("keys_stay_in_order", steps=16), properties=(keys_stay_in_order,)),
     CHECKPOINTS,
-    CHECKPOINTS.without("checkpoints_say_what_is_drained", Violated("every_segment_is_read_in_the_end")),
+    CHECKPOINTS.without(
+        "checkpoints_say_what_is_drained", Violated("every_segment_is_read_in_the_end", steps=17)
+    ),
     TWICE,
     replace(
         TWICE,
         name="child-is-split-before-its-parent-is-drained-with-parents-alone",
         design=replace(HARDENED, readiness=Readiness.PARENTS_DRAINED),
-        expect=Violated("keys_stay_in_order"),
+        expect=Violated("keys_stay_in_order", steps=27),
         properties=(keys_stay_in_order,),
     ),
 )

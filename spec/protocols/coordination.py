@@ -86,6 +86,8 @@ class Coordination(Election):
     registration = Family[str, ConsumerAssignment | None](CONSUMERS, None)
     """What the store holds of a session. [468-SESSION-09, 468-SESSION-10, 468-PATH-06]"""
     life = Family[str, Life](CONSUMERS, Life.RUNNING)
+    name = Family[str, str](CONSUMERS, "")
+    """The name under which a consumer registers: its own, unless `spec.protocols.namesakes` takes part."""
 
     coordinator = Memory[str, Subscription | None](BROKERS, None)
     """Who is connected to a leader, or in its grace period, and what each has been dealt. [468-SESSION-13]"""
@@ -122,6 +124,8 @@ def a_subscription_without_consumers(w: Coordination) -> None:
     w.record = record.written(subscriptions=(SUBSCRIPTION,))
     for segment in record.layout.active:
         w.cursor[SUBSCRIPTION, segment.segment_id] = 0
+    for consumer in w.name:
+        w.name[consumer] = consumer
 
 
 # The leader
@@ -156,9 +160,7 @@ def restore_sessions(w: Coordination, broker: str) -> None:
 
     early = w.loaded[broker]
     found = early[1] if early is not None and early[0] + 1 == w.term[broker] else _stored(w)
-    w.loaded[broker] = None
     w.restored[broker] = w.term[broker]
-    w.unwritten[broker] = ()
     layout, segments = _to_deal(w, broker)
     old = restore(TOPIC, layout.epoch, segments, dict(found), now=0)
     w.coordinator[broker] = old
@@ -193,11 +195,11 @@ def register_consumer(w: Coordination, broker: str, consumer: str) -> None:
     require(w.life[consumer] is Life.RUNNING and w.line[consumer] is None)
     subscription = _coordinator(w, broker)
 
-    number = _connect(w, broker, consumer)
+    number, name = _connect(w, broker, consumer), w.name[consumer]
     w.line[consumer] = Line(broker, number)
-    _change(w, broker, register(subscription, consumer, number))
-    if consumer not in w.unwritten[broker]:
-        _tell(w, broker, consumer)
+    _change(w, broker, register(subscription, name, number))
+    if name not in w.unwritten[broker]:
+        _tell(w, broker, name)
 
 
 @action("468-SESSION-05", "468-SESSION-17", broker=BROKERS, consumer=CONSUMERS, fair=WEAK)
@@ -214,11 +216,11 @@ def register_late(w: Coordination, broker: str, consumer: str) -> None:
 
     w.delayed[broker, consumer] = None
     if w.design.late_registrations_are_ignored:
-        session = _session(w, broker, consumer)
+        session = session_of(w, broker, consumer)
         held = session.connection if session is not None else None
         if number not in open_ends or held in open_ends[open_ends.index(number) + 1 :]:
             return
-    _change(w, broker, register(_coordinator(w, broker), consumer, number))
+    _change(w, broker, register(_coordinator(w, broker), w.name[consumer], number))
 
 
 @action(
@@ -239,10 +241,10 @@ def store_registration(w: Coordination, broker: str) -> None:
     require(w.unwritten[broker])
     require(_may_act(w, broker) and (in_office(w, broker) or not w.design.sessions_are_fenced))
 
-    consumer, *others = w.unwritten[broker]
+    name, *others = w.unwritten[broker]
     w.unwritten[broker] = tuple(others)
-    w.registration[consumer] = persisted(_coordinator(w, broker)).get(consumer)
-    _tell(w, broker, consumer)
+    w.registration[name] = persisted(_coordinator(w, broker)).get(name)
+    _tell(w, broker, name)
 
 
 @action(
@@ -269,12 +271,11 @@ def notice_the_end(w: Coordination, broker: str, consumer: str) -> None:
     number = choose(w, gone)
 
     w.ends[broker, consumer] = tuple(n for n in w.ends[broker, consumer] if n != number)
-    subscription = w.coordinator[broker]
-    if subscription is not None and subscription.has(consumer):
-        held = subscription.session(consumer).connection
-        ended = number if w.design.disconnects_name_their_connection else held
+    subscription, session = w.coordinator[broker], session_of(w, broker, consumer)
+    if subscription is not None and session is not None:
+        ended = number if w.design.disconnects_name_their_connection else session.connection
         if ended is not None:
-            w.coordinator[broker] = disconnect(subscription, consumer, ended, now=0)
+            w.coordinator[broker] = disconnect(subscription, w.name[consumer], ended, now=0)
 
 
 @action(
@@ -315,7 +316,7 @@ def hang_up(w: Coordination, broker: str, consumer: str) -> None:
 # The consumers
 
 
-@action("468-NOTIFY-01", "468-SESSION-01", "468-ROLE-02", consumer=CONSUMERS, fair=WEAK)
+@action("468-NOTIFY-01", consumer=CONSUMERS, fair=WEAK)
 def hear(w: Coordination, consumer: str) -> None:
     """What the leader has sent arrives, and the consumer keeps it unless it is of an older layout."""
     pushed, held = w.inbox[consumer], w.holds[consumer]
@@ -406,8 +407,8 @@ def leave(w: Coordination, consumer: str) -> None:
     w.life[consumer] = Life.LEFT
     forget(w, consumer)
     w.ends[broker, consumer] = tuple(n for n in w.ends[broker, consumer] if n != line.number)
-    if _acts(w, broker) and _coordinator(w, broker).has(consumer):
-        _change(w, broker, unregister(_coordinator(w, broker), consumer))
+    if session_of(w, broker, consumer) is not None and _may_act(w, broker):
+        _change(w, broker, unregister(_coordinator(w, broker), w.name[consumer]))
 
 
 def serving(w: Coordination, broker: str) -> bool:
@@ -418,10 +419,6 @@ def serving(w: Coordination, broker: str) -> bool:
 def _may_act(w: Coordination, broker: str) -> bool:
     """Timers and stores ask whether their broker leads, if the design has them ask. [468-READ-40]"""
     return serving(w, broker) or not w.design.sessions_are_fenced
-
-
-def _acts(w: Coordination, broker: str) -> bool:
-    return w.coordinator[broker] is not None and _may_act(w, broker)
 
 
 def _coordinator(w: Coordination, broker: str) -> Subscription:
@@ -452,21 +449,28 @@ def _change(w: Coordination, broker: str, after: Subscription) -> None:
     w.unwritten[broker] = tuple(sorted(changed.union(w.unwritten[broker]), key=lambda c: (c in new, c)))
 
 
-def _tell(w: Coordination, broker: str, consumer: str) -> None:
+def _tell(w: Coordination, broker: str, name: str) -> None:
     """Send a consumer its assignment, if it has a connection; on one that is half open nothing arrives."""
-    subscription = _coordinator(w, broker)
-    if subscription.has(consumer):
-        session = subscription.session(consumer)
-        if session.connection is not None and w.line[consumer] == Line(broker, session.connection):
+    for consumer in w.life:
+        session = session_of(w, broker, consumer)
+        if session is not None and session.consumer == name and is_served(w, broker, consumer):
             w.inbox[consumer] = session.assignment
 
 
+def is_served(w: Coordination, broker: str, consumer: str) -> bool:
+    """Whether the connection that a consumer has is the one by which the broker knows it."""
+    session = session_of(w, broker, consumer)
+    if session is None or session.connection is None:
+        return False
+    return w.line[consumer] == Line(broker, session.connection)
+
+
 def _connect(w: Coordination, broker: str, consumer: str) -> int:
-    """A new connection, by a number that means no other one to the broker."""
-    open_ends = w.ends[broker, consumer]
-    taken = (*open_ends, w.delayed[broker, consumer])
+    """A new connection, by a number that means no other one of that name to the broker."""
+    alike = [other for other in w.name if w.name[other] == w.name[consumer]]
+    taken = [n for other in alike for n in (*w.ends[broker, other], w.delayed[broker, other])]
     number = min(n for n in range(len(taken) + 1) if n not in taken)
-    w.ends[broker, consumer] = (*open_ends, number)
+    w.ends[broker, consumer] += (number,)
     return number
 
 
@@ -478,11 +482,12 @@ def _hang_up_too(w: Coordination, consumer: str) -> None:
     w.inbox[consumer] = None
 
 
-def _session(w: Coordination, broker: str, consumer: str) -> Session | None:
-    subscription = w.coordinator[broker]
-    if subscription is None or not subscription.has(consumer):
+def session_of(w: Coordination, broker: str, consumer: str) -> Session | None:
+    """The session that a broker has for a consumer."""
+    subscription, name = w.coordinator[broker], w.name[consumer]
+    if subscription is None or not subscription.has(name):
         return None
-    return subscription.session(consumer)
+    return subscription.session(name)
 
 
 @always("468-ASSIGN-08", "468-SESSION-20", "468-COORD-01", broker=BROKERS)
@@ -508,7 +513,7 @@ def nobody_is_evicted_while_connected(
     if line is None or line.broker != broker or line.number not in after.ends[broker, consumer]:
         return
 
-    known, still_known = _session(w, broker, consumer), _session(after, broker, consumer)
+    known, still_known = session_of(w, broker, consumer), session_of(after, broker, consumer)
     if known is not None and still_known is None and w.restored[broker] == after.restored[broker]:
         yield f"{broker} evicted {consumer}, which is connected to it"
 
@@ -524,8 +529,7 @@ def sessions_of_connected_consumers_stay_stored(
     if line is None or w.lock != line.broker or not serving(w, line.broker):
         return
 
-    session = _session(w, line.broker, consumer)
-    if session is not None and session.connection == line.number:
+    if is_served(w, line.broker, consumer):
         yield f"the registration of {consumer} is deleted, although {line.broker} leads and serves it"
 
 
@@ -544,7 +548,7 @@ def a_deposed_leader_changes_no_registration(
 
 @always("468-SESSION-20", "468-SESSION-21", "468-SESSION-24", "468-SESSION-12", broker=BROKERS)
 def the_leader_knows_every_session(w: Coordination, broker: str) -> Iterator[str]:
-    """Whoever is registered has a session with the leader, and the other way round, but for what is unwritten."""
+    """Who is registered has a session with the leader, and the other way round, but for what is unwritten."""
     subscription = w.coordinator[broker]
     if subscription is None or not (serving(w, broker) and w.lock == broker):
         return
@@ -569,7 +573,7 @@ def a_return_disturbs_nobody(w: Coordination, after: Coordination, broker: str) 
         yield f"the return of {back[0]} makes {broker} deal out anew"
 
 
-@step("468-SESSION-14", "468-SESSION-25", consumer=CONSUMERS)
+@step("468-SESSION-09", "468-SESSION-13", "468-SESSION-14", "468-SESSION-25", consumer=CONSUMERS)
 def connections_cost_no_writes(w: Coordination, after: Coordination, consumer: str) -> Iterator[str]:
     """Nothing is stored when a connection comes or goes."""
     ends = [key for key in w.ends if w.ends[key] != after.ends[key]]
@@ -588,10 +592,10 @@ def every_consumer_learns_its_assignment(w: Coordination, consumer: str) -> tupl
 
 
 def _agree(w: Coordination, broker: str, consumer: str) -> bool:
-    session, held = _session(w, broker, consumer), w.holds[consumer]
+    session, held = session_of(w, broker, consumer), w.holds[consumer]
     if session is None or held is None or w.lock != broker or not serving(w, broker):
         return False
-    return session.connected and session.assignment.segment_ids == held.segment_ids
+    return is_served(w, broker, consumer) and session.assignment.segment_ids == held.segment_ids
 
 
 @leads_to("468-SESSION-19", "468-SESSION-23", "468-CTRL-12", consumer=CONSUMERS)
