@@ -42,6 +42,10 @@ class ConsumerAssignment:
     def segment_ids(self) -> tuple[int, ...]:
         return tuple(s.segment_id for s in self.segments)
 
+    def __str__(self) -> str:
+        segments = f"segments {', '.join(map(str, self.segment_ids))}" if self.segments else "nothing"
+        return f"{segments} (epoch {self.layout_epoch})"
+
 
 @dataclass(frozen=True, slots=True)
 class Change:

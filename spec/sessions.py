@@ -31,6 +31,10 @@ class Session:
     def connected(self) -> bool:
         return self.connection is not None
 
+    def __str__(self) -> str:
+        since = f"connection {self.connection}" if self.connected else "disconnected"
+        return f"{self.consumer} ({since}) has {self.assignment}"
+
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
@@ -52,6 +56,9 @@ class Subscription:
 
     def has(self, consumer: str) -> bool:
         return any(s.consumer == consumer for s in self.sessions)
+
+    def __str__(self) -> str:
+        return "; ".join(map(str, self.sessions)) or "nobody"
 
 
 def register(subscription: Subscription, consumer: str, connection: int) -> Subscription:

@@ -37,7 +37,7 @@ class Taken:
     handled: bool = False
 
     def __str__(self) -> str:
-        return f"message {self.place + 1} of segment {self.segment}"
+        return f"message {self.place + 1} of segment {self.segment}{', handled' if self.handled else ''}"
 
 
 class Consuming(Coordination):
@@ -97,12 +97,12 @@ def release(w: Consuming, consumer: str, segment: int) -> None:
 def take(w: Consuming, consumer: str, segment: int) -> None:
     """A segment delivers its next message to a consumer that is attached and has nothing in hand."""
     require(w.attached[consumer, segment] and w.in_hand[consumer] is None)
-    others = (w.in_hand[other] for other in w.life if w.attached[other, segment])
-    delivered = (taken.place + 1 for taken in others if taken is not None and taken.segment == segment)
-    place = max(_position(w, segment), *delivered, 0)
-    require(place < len(w.log[segment]))
+    others = [w.in_hand[other] for other in w.life if w.attached[other, segment]]
+    delivered = [taken.place for taken in others if taken is not None and taken.segment == segment]
+    waiting = [n for n in range(_position(w, segment), len(w.log[segment])) if n not in delivered]
+    require(waiting)
 
-    w.in_hand[consumer] = Taken(segment, place)
+    w.in_hand[consumer] = Taken(segment, waiting[0])
 
 
 @action("468-ASSIGN-07", "468-ASSIGN-09", consumer=CONSUMERS, fair=WEAK)
