@@ -8,8 +8,10 @@ from spec.protocols.queueing import (
     consumers_attach_to_all_segments,
     drained_segments_are_dropped,
     every_message_is_acknowledged,
+    messages_go_to_those_attached,
     nobody_shares_a_message,
     only_drained_segments_are_dropped,
+    what_is_dropped_was_attached_once,
 )
 from spec.protocols.topic import AlreadySubscribed, Topic, no_acknowledged_message_is_lost
 from spec.world import Holds, Violated, World
@@ -34,6 +36,8 @@ QUEUE_CONSUMERS_GET_EVERYTHING = World(
         consumers_attach_to_all_segments,
         drained_segments_are_dropped,
         only_drained_segments_are_dropped,
+        what_is_dropped_was_attached_once,
+        messages_go_to_those_attached,
         nobody_shares_a_message,
         a_later_message_was_acknowledged_first,
         a_sealed_segment_serves,
@@ -61,7 +65,7 @@ QUEUE_CONSUMERS_JUMP_OVER_LAYOUTS = World(
         a_segment_was_sealed_before_it_was_known,
     ),
     idle=("subscribe_first", "depart"),
-    expect=Holds(states=4_092, depth=18),
+    expect=Holds(states=4_317, depth=18),
 )
 
 WORLDS = (

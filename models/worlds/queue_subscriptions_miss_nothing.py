@@ -35,7 +35,7 @@ QUEUE_SUBSCRIPTIONS_MISS_NOTHING = World(
         only_drained_segments_are_dropped,
     ),
     idle=("depart",),
-    expect=Holds(states=626, depth=15),
+    expect=Holds(states=670, depth=14),
 )
 
 WORLDS = (

@@ -26,11 +26,13 @@ from spec.machine import (
     require,
     sometimes,
     start,
+    step,
 )
 from spec.protocols.topic import (
     KEYS,
     SEGMENTS,
     Ledger,
+    Record,
     Subscribed,
     Topic,
     append,
@@ -92,22 +94,17 @@ def nobody_consumes_yet(w: Queueing) -> None:
 @action("468-SPLIT-16", key=KEYS)
 def send(w: Queueing, key: int) -> None:
     """A producer that knows the published layout has a message acknowledged."""
-    record = w.record
-    require(w.sends_left and record is not None)
-    assert record is not None
-    segment = owner_of(w, record.layout, key)
-    require(w.ledger[segment] is Ledger.OPEN)
+    require(w.sends_left)
 
     w.sends_left -= 1
-    append(w, segment, key)
+    append(w, owner_of(w, _record(w).layout, key), key)
 
 
 @action("468-SPLIT-05", "468-SPLIT-07", segment=SEGMENTS)
 def prepare_split(w: Queueing, segment: int) -> None:
     """The children are created, with a cursor for every subscription that is discovered."""
-    record = w.record
-    require(w.splits_left and w.prepared is None and record is not None)
-    assert record is not None
+    record = _record(w)
+    require(w.splits_left)
     require(record.layout.has(segment) and record.layout.segment(segment).active)
 
     w.splits_left -= 1
@@ -122,10 +119,9 @@ def prepare_split(w: Queueing, segment: int) -> None:
 @action("468-SPLIT-10", "468-SPLIT-12", fair=WEAK)
 def publish_split(w: Queueing) -> None:
     """The parent is terminated and the children are published, unless the record was written meanwhile."""
-    prepared, record = w.prepared, w.record
-    require(prepared is not None and record is not None)
+    prepared, record = w.prepared, _record(w)
+    require(prepared is not None)
     assert prepared is not None
-    assert record is not None
 
     w.prepared = None
     if prepared.version != record.version:
@@ -137,17 +133,16 @@ def publish_split(w: Queueing) -> None:
     w.record = record.written(layout=prepared.after)
 
 
-@action("468-ADMIN-01", "468-QUEUE-01", consumer=QUEUE_CONSUMERS)
-def subscribe_first(w: Queueing, consumer: str) -> None:
+@action("468-ADMIN-01", "468-QUEUE-01")
+def subscribe_first(w: Queueing) -> None:
     """
     Before a consumer attaches, its subscription is created: in the record and on every active segment.
 
     That this is as good as one step is shown where subscriptions are created.
     """
-    record = w.record
-    require(w.design.queue_subscriptions_come_first and record is not None)
-    assert record is not None
-    require(w.layout[consumer] is not None and w.subscribed[QUEUE] is Subscribed.NOT)
+    record = _record(w)
+    require(w.design.queue_subscriptions_come_first)
+    require(w.subscribed[QUEUE] is Subscribed.NOT)
 
     w.subscribed[QUEUE] = Subscribed.CREATED
     w.record = record.written(subscriptions=(QUEUE,))
@@ -158,12 +153,9 @@ def subscribe_first(w: Queueing, consumer: str) -> None:
 @action("468-QUEUE-04", consumer=QUEUE_CONSUMERS, fair=WEAK)
 def learn_layout(w: Queueing, consumer: str) -> None:
     """The watch session brings the published layout, whatever a consumer has missed in between."""
-    record = w.record
-    require(record is not None and not w.gone[consumer])
-    assert record is not None
-    require(w.layout[consumer] != record.layout)
+    require(not w.gone[consumer])
 
-    w.layout[consumer] = record.layout
+    w.layout[consumer] = _record(w).layout
 
 
 @action("468-QUEUE-02", "468-QUEUE-04", consumer=QUEUE_CONSUMERS, segment=SEGMENTS, fair=WEAK)
@@ -212,13 +204,14 @@ def drop(w: Queueing, consumer: str, segment: int) -> None:
 
     As written it is drained as soon as nothing is left to be given out, whatever others still hold.
     """
+    require(w.link[consumer, segment] is Link.ATTACHED)
     layout = w.layout[consumer]
-    require(layout is not None and layout.has(segment))
     assert layout is not None
-    require(w.link[consumer, segment] is Link.ATTACHED and not layout.segment(segment).active)
+    require(not layout.segment(segment).active)
     if w.design.queues_drain_by_acknowledgement:
         require(not _unacknowledged(w, segment))
-    require(not _waiting(w, segment) and not w.held[consumer, segment])
+    else:
+        require(not _waiting(w, segment) and not w.held[consumer, segment])
 
     w.link[consumer, segment] = Link.DROPPED
 
@@ -226,7 +219,7 @@ def drop(w: Queueing, consumer: str, segment: int) -> None:
 @action("468-QUEUE-03", consumer=QUEUE_CONSUMERS, fault=True)
 def depart(w: Queueing, consumer: str) -> None:
     """A consumer goes for good, and what it held waits for the others."""
-    require(w.departures_left and not w.gone[consumer])
+    require(w.departures_left)
 
     w.departures_left -= 1
     w.gone[consumer] = True
@@ -234,6 +227,12 @@ def depart(w: Queueing, consumer: str) -> None:
     for segment in w.ledger:
         w.link[consumer, segment] = Link.NONE
         w.held[consumer, segment] = frozenset()
+
+
+def _record(w: Queueing) -> Record:
+    """The topic's record, which is never deleted here."""
+    assert w.record is not None
+    return w.record
 
 
 def _unacknowledged(w: Queueing, segment: int) -> list[int]:
@@ -260,8 +259,7 @@ def every_message_is_acknowledged(w: Queueing, segment: int) -> tuple[object, ob
 @leads_to("468-QUEUE-02", "468-QUEUE-04", consumer=QUEUE_CONSUMERS, segment=SEGMENTS)
 def consumers_attach_to_all_segments(w: Queueing, consumer: str, segment: int) -> tuple[object, object]:
     """A consumer attaches to each segment in which its subscription has a cursor, however it came about."""
-    record = w.record
-    wanted = record is not None and record.layout.has(segment) and w.cursor[QUEUE, segment] is not None
+    wanted = _record(w).layout.has(segment) and w.cursor[QUEUE, segment] is not None
     done = w.gone[consumer] or w.link[consumer, segment] is not Link.NONE
     return wanted and not done, done
 
@@ -280,6 +278,28 @@ def only_drained_segments_are_dropped(w: Queueing, consumer: str, segment: int) 
         for place in _unacknowledged(w, segment):
             message = w.log[segment][place]
             yield f"{consumer} has dropped segment {segment}, in which {message} is unacknowledged"
+
+
+@step("468-QUEUE-05", consumer=QUEUE_CONSUMERS, segment=SEGMENTS)
+def what_is_dropped_was_attached_once(
+    w: Queueing, after: Queueing, consumer: str, segment: int
+) -> Iterator[str]:
+    """A consumer drops what it was attached to, and does not attach to it again."""
+    before, then = w.link[consumer, segment], after.link[consumer, segment]
+    if (before, then) in ((Link.NONE, Link.DROPPED), (Link.DROPPED, Link.ATTACHED)):
+        yield f"segment {segment} was {before.name} for {consumer}, and then {then.name}"
+
+
+@always("468-QUEUE-03", "468-QUEUE-04", consumer=QUEUE_CONSUMERS, segment=SEGMENTS)
+def messages_go_to_those_attached(w: Queueing, consumer: str, segment: int) -> Iterator[str]:
+    """Who has messages of a segment is attached to it; who is attached is there, and knows the segment."""
+    layout = w.layout[consumer]
+    if w.held[consumer, segment] and w.link[consumer, segment] is not Link.ATTACHED:
+        yield f"{consumer} has messages of segment {segment} and is not attached to it"
+    if w.link[consumer, segment] is Link.ATTACHED and (layout is None or not layout.has(segment)):
+        yield f"{consumer} is attached to segment {segment}, which is in no layout that it knows"
+    if w.link[consumer, segment] is Link.ATTACHED and w.gone[consumer]:
+        yield f"{consumer} is attached to segment {segment}, although it has gone"
 
 
 @always("468-QUEUE-03", segment=SEGMENTS)
