@@ -241,8 +241,8 @@ class Design:
     sessions_follow_the_partition_count: bool
     """475-READ-27: else a V5 client never learns of a partition that was added to a regular topic."""
 
-    migration_cursors_end_with_the_flip: bool
-    """Else a broker that comes late brings back the cursors of subscriptions that were deleted since."""
+    late_steps_are_refused: bool
+    """Else a broker that comes late brings deleted cursors back, or terminates a newer topic of that name."""
 
 
 AS_WRITTEN = Design(
@@ -305,7 +305,7 @@ AS_WRITTEN = Design(
     deletion_takes_regular_topics_along=False,
     migration_lock_has_its_own_path=False,
     sessions_follow_the_partition_count=False,
-    migration_cursors_end_with_the_flip=False,
+    late_steps_are_refused=False,
 )
 
 HARDENED = Design(
@@ -368,7 +368,7 @@ HARDENED = Design(
     deletion_takes_regular_topics_along=True,
     migration_lock_has_its_own_path=True,
     sessions_follow_the_partition_count=True,
-    migration_cursors_end_with_the_flip=True,
+    late_steps_are_refused=True,
 )
 
 NAMED = {"AS_WRITTEN": AS_WRITTEN, "HARDENED": HARDENED}

@@ -28,13 +28,13 @@ A_DELETED_TOPIC_STAYS_DELETED = World(
     },
     properties=(a_deleted_topic_does_not_come_back, deletions_end),
     idle=("commit_without_an_answer", "learn_the_outcome", "send", "read"),
-    expect=Holds(),
+    expect=Holds(states=4_062, depth=25),
 )
 
 WORLDS = (
     A_DELETED_TOPIC_STAYS_DELETED,
     A_DELETED_TOPIC_STAYS_DELETED.without(
-        "deletion_takes_regular_topics_along", Violated("a_deleted_topic_does_not_come_back")
+        "deletion_takes_regular_topics_along", Violated("a_deleted_topic_does_not_come_back", steps=11)
     ),
-    A_DELETED_TOPIC_STAYS_DELETED.as_written(Violated("a_deleted_topic_does_not_come_back")),
+    A_DELETED_TOPIC_STAYS_DELETED.as_written(Violated("a_deleted_topic_does_not_come_back", steps=4)),
 )

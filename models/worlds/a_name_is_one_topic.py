@@ -53,16 +53,18 @@ A_NAME_IS_ONE_TOPIC = World(
         a_creation_gives_way,
         an_auto_creation_gives_way,
     ),
-    expect=Holds(),
+    expect=Holds(states=7_168, depth=26),
 )
 
 WORLDS = (
     A_NAME_IS_ONE_TOPIC,
     A_NAME_IS_ONE_TOPIC.without(
         "creation_respects_regular_topics",
-        Violated("no_subscription_loses_a_message"),
+        Violated("no_subscription_loses_a_message", steps=3),
         properties=(no_subscription_loses_a_message,),
     ),
-    A_NAME_IS_ONE_TOPIC.without("auto_creation_looks_again", Violated("a_name_is_one_topic")),
-    A_NAME_IS_ONE_TOPIC.as_written(Violated("a_name_is_one_topic"), properties=(a_name_is_one_topic,)),
+    A_NAME_IS_ONE_TOPIC.without("auto_creation_looks_again", Violated("a_name_is_one_topic", steps=4)),
+    A_NAME_IS_ONE_TOPIC.as_written(
+        Violated("a_name_is_one_topic", steps=1), properties=(a_name_is_one_topic,)
+    ),
 )

@@ -24,16 +24,18 @@ MIGRATION_IS_SEEN_BY_EVERY_SESSION = World(
         "messages": 2,
         "crashes": 1,
     },
-    expect=Holds(),
+    expect=Holds(states=6_846, depth=28),
 )
 
 WORLDS = (
     MIGRATION_IS_SEEN_BY_EVERY_SESSION,
     MIGRATION_IS_SEEN_BY_EVERY_SESSION.without(
-        "migration_is_watched", Violated("every_session_sees_the_real_layout")
+        "migration_is_watched", Violated("every_session_sees_the_real_layout", steps=14)
     ),
-    MIGRATION_IS_SEEN_BY_EVERY_SESSION.without("clients_keep_the_latest", Violated("sessions_never_go_back")),
+    MIGRATION_IS_SEEN_BY_EVERY_SESSION.without(
+        "clients_keep_the_latest", Violated("sessions_never_go_back", steps=16)
+    ),
     MIGRATION_IS_SEEN_BY_EVERY_SESSION.as_written(
-        Violated("sessions_never_go_back"), properties=(sessions_never_go_back,)
+        Violated("sessions_never_go_back", steps=6), properties=(sessions_never_go_back,)
     ),
 )

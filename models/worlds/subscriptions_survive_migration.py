@@ -33,25 +33,25 @@ SUBSCRIPTIONS_SURVIVE_MIGRATION = World(
         "a_child_is_written_while_its_parents_drain",
         "a_subscription_reads_across_the_flip",
     ),
-    expect=Holds(),
+    expect=Holds(states=26_695, depth=34),
 )
 
 WORLDS = (
     SUBSCRIPTIONS_SURVIVE_MIGRATION,
     SUBSCRIPTIONS_SURVIVE_MIGRATION.without(
         "migration_discovers_after_sealing",
-        Violated("no_subscription_loses_a_message"),
+        Violated("no_subscription_loses_a_message", steps=17),
         properties=(no_subscription_loses_a_message,),
     ),
     SUBSCRIPTIONS_SURVIVE_MIGRATION.without(
         "sealed_partitions_freeze_subscriptions",
-        Violated("no_subscription_loses_a_message"),
+        Violated("no_subscription_loses_a_message", steps=17),
         properties=(no_subscription_loses_a_message,),
     ),
     SUBSCRIPTIONS_SURVIVE_MIGRATION.without(
-        "migration_cursors_end_with_the_flip", Violated("no_cursor_outlives_its_subscription")
+        "late_steps_are_refused", Violated("no_cursor_outlives_its_subscription", steps=28)
     ),
     SUBSCRIPTIONS_SURVIVE_MIGRATION.as_written(
-        Violated("no_subscription_loses_a_message"), properties=(no_subscription_loses_a_message,)
+        Violated("no_subscription_loses_a_message", steps=8), properties=(no_subscription_loses_a_message,)
     ),
 )

@@ -34,17 +34,18 @@ TWO_MIGRATIONS = World(
         "a_child_is_written_while_its_parents_drain",
         "a_subscription_reads_across_the_flip",
     ),
-    expect=Holds(),
+    expect=Holds(states=11_950, depth=27),
 )
 
 WORLDS = (
     TWO_MIGRATIONS,
     TWO_MIGRATIONS.without(
         "lost_replies_are_read_back",
-        Violated("who_migrates_is_not_told_otherwise"),
+        Violated("who_migrates_is_not_told_otherwise", steps=4),
         properties=(who_migrates_is_not_told_otherwise,),
     ),
     TWO_MIGRATIONS.as_written(
-        Violated("who_migrates_is_not_told_otherwise"), properties=(who_migrates_is_not_told_otherwise,)
+        Violated("who_migrates_is_not_told_otherwise", steps=5),
+        properties=(who_migrates_is_not_told_otherwise,),
     ),
 )

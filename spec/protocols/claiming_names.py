@@ -153,10 +153,10 @@ def _remove(w: Naming) -> None:
 @always("475-STEP-04", "475-GOAL-01")
 def a_migrated_topic_has_its_parents(w: Naming) -> Iterator[str]:
     """What a migrated topic was made from exists as long as its layout says so."""
-    layout = scalable_layout(w)
-    if layout is not None:
-        for segment in layout.segments:
-            if segment.legacy_topic is not None and w.regular is None:
+    view = seen(w)
+    if view is not None and w.regular is None:
+        for segment in view.layout.segments:
+            if segment.legacy_topic is not None:
                 yield f"segment {segment.segment_id} wraps {segment.legacy_topic}, which was deleted"
 
 
@@ -213,28 +213,37 @@ def delete_topic(w: Deleting) -> None:
     require(scalable_layout(w) is not None)
 
     w.deletions_left -= 1
-    if w.design.deletion_takes_regular_topics_along:
-        w.claimed_by = DELETION
-    else:
+    w.claimed_by = DELETION
+    if not w.design.deletion_takes_regular_topics_along:
+        _delete_segments(w, range(w.most_partitions, w.segments))
         w.record = w.claimed_by = None
 
 
 @action("475-GOAL-06", fair=WEAK)
-def delete_regular_topic(w: Deleting) -> None:
-    """Delete the partition count and the old partitions, whose messages were the topic's first ones."""
+def delete_segments(w: Deleting) -> None:
+    """Delete the segments, and the regular topic whose partitions were the first of them."""
     require(w.claimed_by == DELETION)
-    require(w.regular is not None)
+    require(not _gone(w))
 
-    for place in partitions_of(w.regular):
+    _delete_segments(w, range(w.segments))
+    w.regular = w.fenced_for = None
+    w.closed = False
+
+
+def _gone(w: Deleting) -> bool:
+    return w.regular is None and all(state is Ledger.ABSENT for state in w.ledger.values())
+
+
+def _delete_segments(w: Deleting, which: range) -> None:
+    for place in which:
         w.ledger[place] = Ledger.ABSENT
-    w.regular = None
 
 
 @action("475-GOAL-06", fair=WEAK)
 def delete_record(w: Deleting) -> None:
     """The record goes last, and with it the name is free."""
     require(w.claimed_by == DELETION)
-    require(w.regular is None)
+    require(_gone(w))
 
     w.record = w.claimed_by = None
 

@@ -36,7 +36,7 @@ from spec.protocols.migrating import (
     places,
     scalable_layout,
     seen,
-    take,
+    tell,
 )
 from spec.protocols.topic import KEYS, SEGMENTS, SUBSCRIPTIONS, Ledger, Subscribed, append, receive, unread
 from spec.routing import TopicView
@@ -257,10 +257,9 @@ def add_partition(w: Growing) -> None:
 def notice_partitions(w: Growing, client: str) -> None:
     """A session watches the partition count as well, and pushes another synthetic layout. [475-READ-27]"""
     require(w.design.sessions_follow_the_partition_count)
-    require(w.view[client] is not None)
     require(scalable_layout(w) is None)
 
-    take(w, client, seen(w))
+    tell(w, client, seen(w))
 
 
 @sometimes("475-STEP-04")
@@ -305,7 +304,7 @@ def deliver_answer(w: LateAnswers, client: str) -> None:
 
     w.coming[client] = None
     if answer != w.view[client]:
-        take(w, client, answer)
+        tell(w, client, answer)
 
 
 @sometimes("475-LOOKUP-11", client=CLIENTS)

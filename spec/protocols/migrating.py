@@ -81,6 +81,9 @@ DELETION = "deletion"
 
 FAILED = 500
 """What an operator is told when the broker does not know what became of a write."""
+RUNNING = 100
+GONE = 0
+"""How it is with an operator who waits for the answer, and with one whose broker has crashed."""
 
 
 class Step(Enum):
@@ -171,7 +174,7 @@ class Migrating(Topic):
     """The broker that holds the lock, a node that is removed at the end or with the broker's session."""
     work = Memory[str, Work | None](BROKERS, None)
     told = Family[str, int | None](COMMANDS, None)
-    """What the operator was told; 0 while there is no answer yet."""
+    """What the operator was told; nothing before the command is given."""
     view = Family[str, TopicView | None](CLIENTS, None)
     """What a client's lookup session has told it. [475-LOOKUP-02]"""
     v4 = Family[str, V4](V4_CLIENTS, V4.AWAY)
@@ -251,7 +254,7 @@ def begin_migration(w: Migrating, broker: str, command: str) -> None:
     require(w.work[broker] is None)
     require(w.migration_lock is None)
 
-    w.told[command] = 0
+    w.told[command] = RUNNING
     w.migration_lock = broker
     w.work[broker] = Work(Step.CHECK, command)
 
@@ -356,8 +359,11 @@ def _withdraw(w: Migrating, broker: str, work: Work, status: int) -> None:
 @action("475-GUARD-01", broker=BROKERS, fair=WEAK)
 def close_v4_clients(w: Migrating, broker: str) -> None:
     """The old partitions close the connections of v4 clients, and from then on take no others."""
-    _at(w, broker, Step.CLOSE)
+    work = _at(w, broker, Step.CLOSE)
 
+    if _refused_as_late(w, work):
+        _finish(w, broker, work, CONFLICT)
+        return
     w.closed = True
     for client, state in w.v4.items():
         if attached(state):
@@ -370,8 +376,22 @@ def seal_partition(w: Migrating, broker: str) -> None:
     """Terminate the next old partition, so that it can be drained for good."""
     work = _at(w, broker, Step.SEAL)
 
-    w.ledger[work.done] = Ledger.TERMINATED
-    _next_of(w, broker, work)
+    if _refused_as_late(w, work):
+        _finish(w, broker, work, CONFLICT)
+    else:
+        w.ledger[work.done] = Ledger.TERMINATED
+        _next_of(w, broker, work)
+
+
+def _refused_as_late(w: Migrating, work: Work) -> bool:
+    """
+    Whether an old partition refuses a step, because its topic is not the one that the migration has marked.
+
+    A topic of the same name that was created since has no mark in its metadata, which its owner need not ask
+    the record for.
+    """
+    marked = w.design.migration_fences_the_regular_topic and w.design.late_steps_are_refused
+    return marked and w.fenced_for != work.claim
 
 
 @action("475-GOAL-01", broker=BROKERS, fair=WEAK)
@@ -390,17 +410,17 @@ def create_child(w: Migrating, broker: str) -> None:
     Create the next child's topic with a cursor at its beginning for each subscription.
 
     A broker that comes late, after another one has published, would bring back what was deleted since; the
-    design has the child refuse it, since it knows by the record that it is in use.
+    design has the child refuse it, because the record says that the migration is over.
     """
     work = _at(w, broker, Step.CREATE)
 
-    child = w.most_partitions + work.done
-    late = w.design.migration_cursors_end_with_the_flip and scalable_layout(w) is not None
-    if w.ledger[child] is Ledger.ABSENT:
+    over = w.design.migration_is_announced and (not _stands(w, work) or scalable_layout(w) is not None)
+    if not (over and w.design.late_steps_are_refused):
+        child = w.most_partitions + work.done
         w.ledger[child] = Ledger.OPEN
-    for subscription in () if late else work.subscriptions:
-        if w.cursor[subscription, child] is None:
-            w.cursor[subscription, child] = 0
+        for subscription in work.subscriptions:
+            if w.cursor[subscription, child] is None:
+                w.cursor[subscription, child] = 0
     _next_of(w, broker, work)
 
 
@@ -425,9 +445,8 @@ def publish(w: Migrating, broker: str) -> None:
 def push_layout(w: Migrating, broker: str, client: str) -> None:
     """Step 5: push the layout on an open session; each push is an attempt that may never be made."""
     _at(w, broker, Step.RELEASE)
-    require(w.view[client] is not None)
 
-    take(w, client, seen(w))
+    tell(w, client, seen(w))
 
 
 @action("475-STEP-08", broker=BROKERS, fair=WEAK)
@@ -443,7 +462,7 @@ def finish_migration(w: Migrating, broker: str) -> None:
     """A broker that finds a migration announced, and nobody at it, goes on from there."""
     require(w.design.brokers_finish_migrations)
     claim = w.claimed_by
-    require(claim is not None and claim in w.told and scalable_layout(w) is None)
+    require(claim in w.told and scalable_layout(w) is None)
     assert claim is not None
     require(w.work[broker] is None)
     require(w.migration_lock is None)
@@ -484,9 +503,9 @@ def _next_of(w: Migrating, broker: str, work: Work) -> None:
 
 
 def _counted(work: Work) -> RegularTopic:
-    """The topic as the migration counted it, without the connections that it had then."""
+    """The topic as the migration counted its partitions."""
     assert work.topic is not None
-    return replace(work.topic, v4_connections=0)
+    return work.topic
 
 
 def _commit(w: Migrating, broker: str, work: Work, layout: SegmentLayout) -> None:
@@ -525,11 +544,13 @@ def _drop_lock(w: Migrating) -> None:
 
 @action("475-STEP-09", "475-STEP-10", broker=BROKERS, fault=True)
 def crash(w: Migrating, broker: str) -> None:
-    """A broker that migrates the topic forgets all about it; it is up again at once, without its lock."""
+    """A broker forgets what it was about; it is up again at once, without its lock."""
     require(w.crashes_left)
-    require(w.work[broker] is not None)
+    work = w.work[broker]
 
     w.crashes_left -= 1
+    if work is not None and work.asked:
+        w.told[work.claim] = GONE
     forget(w, broker)
     if w.migration_lock == broker:
         _drop_lock(w)
@@ -541,28 +562,35 @@ def crash(w: Migrating, broker: str) -> None:
 @action("475-PUSH-04", "475-LOOKUP-02", client=CLIENTS)
 def open_session(w: Migrating, client: str) -> None:
     """A client opens its lookup session, or opens it again, and is told what the topic is now."""
-    take(w, client, seen(w))
+    found = seen(w)
+    if w.view[client] is None:
+        require(found is not None)
+        w.view[client] = found
+    else:
+        tell(w, client, found)
 
 
 @action("475-PUSH-01", "475-PUSH-02", client=CLIENTS, fair=WEAK)
 def notice_record(w: Migrating, client: str) -> None:
     """A session watches the record, whether or not there is one, and pushes what it finds. [475-READ-39]"""
     require(w.design.migration_is_watched)
-    require(w.view[client] is not None)
     require(scalable_layout(w) is not None)
 
-    take(w, client, seen(w))
+    tell(w, client, seen(w))
 
 
-def take(w: Migrating, client: str, pushed: TopicView | None) -> None:
-    """A client takes over what its session tells it, unless it keeps something later. [468-READ-42]"""
-    require(pushed is not None and pushed != w.view[client])
+def tell(w: Migrating, client: str, pushed: TopicView | None) -> None:
+    """
+    An open session tells its client something new, which takes it over unless it holds something later.
+
+    [468-READ-42]
+    """
+    held = w.view[client]
+    require(held is not None and pushed is not None and pushed != held)
+    assert held is not None
     assert pushed is not None
 
-    held = w.view[client]
-    if held is not None and w.design.clients_keep_the_latest:
-        pushed = latest(held, pushed)
-    w.view[client] = pushed
+    w.view[client] = latest(held, pushed) if w.design.clients_keep_the_latest else pushed
 
 
 @action("475-ROUTE-04", "475-HASH-10", client=CLIENTS, key=KEYS)
@@ -647,8 +675,10 @@ def sessions_never_go_back(w: Migrating, after: Migrating, client: str) -> Itera
 
 @always("475-STEP-09", segment=SEGMENTS)
 def nothing_is_touched_before_the_commit(w: Migrating, segment: int) -> Iterator[str]:
-    """Until a migration is confirmed, the old partitions take writes and nothing else has been made."""
+    """Until a migration is confirmed, the old partitions take writes, also of v4 clients, and are alone."""
     if not confirmed(w):
+        if w.closed:
+            yield "v4 clients are shut out, and the topic is a regular one"
         if segment in partitions_of(w.regular) and w.ledger[segment] is not Ledger.OPEN:
             yield f"partition {segment} takes no writes, and the topic is a regular one"
         if segment >= w.most_partitions and w.ledger[segment] is not Ledger.ABSENT:
@@ -753,6 +783,20 @@ def what_is_begun_is_finished(w: Migrating) -> tuple[object, object]:
     sealed = any(w.ledger[k] is Ledger.TERMINATED for k in partitions_of(w.regular))
     under_way = (sealed or w.record is not None) and scalable_layout(w) is None
     return under_way, not under_way
+
+
+@leads_to("475-STEP-02", command=COMMANDS)
+def every_command_is_answered(w: Migrating, command: str) -> tuple[object, object]:
+    """An operator whose broker does not crash is told how it ended."""
+    return w.told[command] == RUNNING, w.told[command] != RUNNING
+
+
+@step("475-STEP-06", broker=BROKERS)
+def what_is_scalable_is_left_alone(w: Migrating, after: Migrating, broker: str) -> Iterator[str]:
+    """Nobody sets out to finish a migration that is finished."""
+    then = after.work[broker]
+    if scalable_layout(w) is not None and w.work[broker] is None and then is not None and not then.asked:
+        yield f"{broker} goes on with a migration that was finished"
 
 
 @leads_to("475-STEP-08", broker=BROKERS)
