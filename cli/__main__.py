@@ -349,12 +349,27 @@ def mutants(
     names: Annotated[
         list[str] | None, typer.Argument(help="Modules of the specification, or worlds; all modules if none.")
     ] = None,
+    protocols: Annotated[
+        bool,
+        typer.Option("--protocols", help="Change protocols, or the actions named, and ask all worlds."),
+    ] = False,
     guards: Annotated[bool, typer.Option("--guards", help="Only take guards out; much faster.")] = False,
     each: Annotated[bool, typer.Option("--each", help="A line for each mutant, not only survivors.")] = False,
     bounds: Bounds = None,
     json: Json = False,
 ) -> None:
     """Change the specification or a world in one place at a time, and see whether any check notices."""
+
+    def of_protocols() -> int:
+        from cli.protocol_mutants import mutants_of_protocols
+        from models.asking import Usage
+
+        if bounds:
+            raise Usage("--bounds is for one world, --protocols asks all of them", "leave one of them out")
+        return mutants_of_protocols(names or [], guards, each, json)
+
+    if protocols:
+        answer(of_protocols)
     modules = [name for name in names or [] if names_a_module(name)]
     worlds = [name for name in names or [] if not names_a_module(name)]
     if not worlds and not bounds:

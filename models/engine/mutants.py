@@ -9,6 +9,7 @@ import copy
 import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -87,18 +88,18 @@ def _with(
 
 def _changed_bodies(body: Callable[..., None]) -> Iterator[tuple[int, str, Callable[..., None]]]:
     """Every changed version of a function: the line, what was done there, and the function."""
-    function = _text_of(body)
+    function = text_of(body)
     found = [(place, node) for place, node in enumerate(ast.walk(function)) if isinstance(node, ast.stmt)]
     for place, node in sorted(found, key=lambda one: one[1].lineno):
-        for change, apply in _changes(node):
+        for change, apply in changes_of(node):
             changed = copy.deepcopy(function)
             apply(list(ast.walk(changed))[place])
-            yield node.lineno, change, _compiled(changed, body)
+            yield node.lineno, change, compiled(changed, body)
 
 
-def _changes(node: Any) -> Iterator[tuple[str, Callable[[Any], None]]]:
+def changes_of(node: Any) -> Iterator[tuple[str, Callable[[Any], None]]]:
     """What can be done to a node: a guard loses one of its conditions or all, a decision is forced."""
-    if _is_guard(node):
+    if is_guard(node):
         [guard] = node.value.args
         yield f"without {ast.unparse(guard)}", _unguarded
         if isinstance(guard, ast.BoolOp) and isinstance(guard.op, ast.And):
@@ -109,7 +110,7 @@ def _changes(node: Any) -> Iterator[tuple[str, Callable[[Any], None]]]:
             yield f"always {forced}: {ast.unparse(node.test)}", _forced(forced)
 
 
-def _is_guard(node: Any) -> bool:
+def is_guard(node: Any) -> bool:
     """Whether a statement is a call of `require`."""
     call = node.value if isinstance(node, ast.Expr) else None
     return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "require"
@@ -138,17 +139,22 @@ def _constant(old: ast.expr, value: bool) -> ast.expr:
     return ast.copy_location(ast.Constant(value), old)
 
 
-def _text_of(body: Callable[..., None]) -> ast.FunctionDef:
+def text_of(body: Callable[..., None]) -> ast.FunctionDef:
     """The function in the text of its file, so that all lines keep their numbers."""
     lines, _ = inspect.findsource(body)
     first = body.__code__.co_firstlineno
-    functions = (node for node in ast.walk(ast.parse("".join(lines))) if isinstance(node, ast.FunctionDef))
+    functions = (node for node in ast.walk(_parsed("".join(lines))) if isinstance(node, ast.FunctionDef))
     return next(
         one for one in functions if min([one.lineno, *(d.lineno for d in one.decorator_list)]) == first
     )
 
 
-def _compiled(function: ast.FunctionDef, body: Callable[..., None]) -> Callable[..., None]:
+@cache
+def _parsed(text: str) -> ast.Module:
+    return ast.parse(text)
+
+
+def compiled(function: ast.FunctionDef, body: Callable[..., None]) -> Callable[..., None]:
     """
     A function from changed text that sees the same names as the original.
 
@@ -159,8 +165,8 @@ def _compiled(function: ast.FunctionDef, body: Callable[..., None]) -> Callable[
     outer = ast.parse(f"def outer({', '.join(code.co_freevars)}): pass")
     function.decorator_list = []
     outer.body[0].body = [function]  # type: ignore[attr-defined]
-    compiled = compile(ast.fix_missing_locations(outer), code.co_filename, "exec")
-    inner = _named(_named(compiled, "outer"), body.__name__)
+    module = compile(ast.fix_missing_locations(outer), code.co_filename, "exec")
+    inner = _named(_named(module, "outer"), body.__name__)
 
     cells = dict(zip(code.co_freevars, body.__closure__ or (), strict=True))
     closure = tuple(cells[name] for name in inner.co_freevars)
