@@ -28,10 +28,10 @@ REPEATED = World(
         "lost_acknowledgements": 1,
     },
     idle=(*NO_DISCOVERY, *NO_FAILOVER, *NO_LOST_REPLY, *NO_MERGE),
-    expect=Holds(states=1_201, depth=18),
+    expect=Holds(states=1_515, depth=16),
 )
 
 WORLDS = (
     REPEATED,
-    REPEATED.as_written(Violated("keys_stay_in_order", steps=17), properties=(keys_stay_in_order,)),
+    REPEATED.as_written(Violated("keys_stay_in_order", steps=15), properties=(keys_stay_in_order,)),
 )
