@@ -141,7 +141,6 @@ def subscribe_first(w: Queueing) -> None:
     That this is as good as one step is shown where subscriptions are created.
     """
     record = _record(w)
-    require(w.design.queue_subscriptions_come_first)
     require(w.subscribed[QUEUE] is Subscribed.NOT)
 
     w.subscribed[QUEUE] = Subscribed.CREATED
