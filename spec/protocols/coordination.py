@@ -209,7 +209,7 @@ def register_late(w: Coordination, broker: str, consumer: str) -> None:
 
     The design ignores it if that connection has ended, or a later one of the same consumer has registered.
     """
-    require(serving(w, broker))
+    subscription = _coordinator(w, broker)
     number, open_ends = w.delayed[broker, consumer], w.ends[broker, consumer]
     require(number is not None)
     assert number is not None
@@ -220,7 +220,7 @@ def register_late(w: Coordination, broker: str, consumer: str) -> None:
         held = session.connection if session is not None else None
         if number not in open_ends or held in open_ends[open_ends.index(number) + 1 :]:
             return
-    _change(w, broker, register(_coordinator(w, broker), w.name[consumer], number))
+    _change(w, broker, register(subscription, w.name[consumer], number))
 
 
 @action(
@@ -239,7 +239,7 @@ def store_registration(w: Coordination, broker: str) -> None:
     The design has the store refuse it to a leader that has a successor.
     """
     require(w.unwritten[broker])
-    require(_may_act(w, broker) and (in_office(w, broker) or not w.design.sessions_are_fenced))
+    require(_may_store(w, broker))
 
     name, *others = w.unwritten[broker]
     w.unwritten[broker] = tuple(others)
@@ -252,7 +252,6 @@ def store_registration(w: Coordination, broker: str) -> None:
 )
 def deal_again(w: Coordination, broker: str) -> None:
     """The leader deals the segments out anew after a layout change, or when a sealed one is drained."""
-    require(serving(w, broker))
     subscription = _coordinator(w, broker)
     layout, segments = _to_deal(w, broker)
     require((layout.epoch, segments) != (subscription.epoch, subscription.segments))
@@ -271,11 +270,12 @@ def notice_the_end(w: Coordination, broker: str, consumer: str) -> None:
     number = choose(w, gone)
 
     w.ends[broker, consumer] = tuple(n for n in w.ends[broker, consumer] if n != number)
-    subscription, session = w.coordinator[broker], session_of(w, broker, consumer)
-    if subscription is not None and session is not None:
-        ended = number if w.design.disconnects_name_their_connection else session.connection
-        if ended is not None:
-            w.coordinator[broker] = disconnect(subscription, w.name[consumer], ended, now=0)
+    session = session_of(w, broker, consumer)
+    if session is not None:
+        by_name = not w.design.disconnects_name_their_connection and session.connection is not None
+        ended = session.connection if by_name else number
+        assert ended is not None
+        w.coordinator[broker] = disconnect(_coordinator(w, broker), w.name[consumer], ended, now=0)
 
 
 @action(
@@ -291,9 +291,8 @@ def let_the_grace_period_end(w: Coordination, broker: str, consumer: str) -> Non
     """
     The timer of a disconnected consumer fires: its session ends, and the others take over its segments.
 
-    As written, timers ask nobody whether their broker still leads.
+    Timers ask nobody whether their broker still leads; the design has the store refuse what they lead to.
     """
-    require(_may_act(w, broker))
     subscription = _coordinator(w, broker)
     require(subscription.has(consumer) and not subscription.session(consumer).connected)
 
@@ -394,7 +393,7 @@ def leave(w: Coordination, consumer: str) -> None:
     """
     A consumer unregisters and is gone for good; the others take over its segments at once.
 
-    If the broker at the other end is not the leader any more, nobody unregisters it, and its timer will.
+    If the broker at the other end is not the leader any more, that changes nothing, but its timer will.
     """
     require(w.leaves_left)
     line = w.line[consumer]
@@ -407,7 +406,7 @@ def leave(w: Coordination, consumer: str) -> None:
     w.life[consumer] = Life.LEFT
     forget(w, consumer)
     w.ends[broker, consumer] = tuple(n for n in w.ends[broker, consumer] if n != line.number)
-    if session_of(w, broker, consumer) is not None and _may_act(w, broker):
+    if session_of(w, broker, consumer) is not None:
         _change(w, broker, unregister(_coordinator(w, broker), w.name[consumer]))
 
 
@@ -416,9 +415,9 @@ def serving(w: Coordination, broker: str) -> bool:
     return leading(w, broker) and w.restored[broker] == w.term[broker]
 
 
-def _may_act(w: Coordination, broker: str) -> bool:
-    """Timers and stores ask whether their broker leads, if the design has them ask. [468-READ-40]"""
-    return serving(w, broker) or not w.design.sessions_are_fenced
+def _may_store(w: Coordination, broker: str) -> bool:
+    """The design admits a leader in office, and what it has dealt since it took over. [468-READ-40]"""
+    return not w.design.sessions_are_fenced or (in_office(w, broker) and serving(w, broker))
 
 
 def _coordinator(w: Coordination, broker: str) -> Subscription:
@@ -541,6 +540,8 @@ def a_deposed_leader_changes_no_registration(
     stored = [c for c in w.registration if w.registration[c] != after.registration[c]]
     if not stored or w.unwritten[broker] == after.unwritten[broker]:
         return
+    if w.restored[broker] != w.term[broker]:
+        yield f"{broker} changed the registration of {stored[0]} as it had decided before it was deposed"
     for other in w.controller:
         if other != broker and leading(w, other) and w.lock == other:
             yield f"{broker} changed the registration of {stored[0]} while {other} was the leader"
@@ -558,6 +559,29 @@ def the_leader_knows_every_session(w: Coordination, broker: str) -> Iterator[str
             known = "knows" if subscription.has(consumer) else "does not know"
             stored = "is not" if registration is None else "is"
             yield f"{broker} leads and {known} {consumer}, which {stored} registered"
+
+
+@step("468-SESSION-15", "468-SESSION-07", consumer=CONSUMERS)
+def consumers_are_told_what_is_stored(w: Coordination, after: Coordination, consumer: str) -> Iterator[str]:
+    """A leader sends a consumer what stands in its registration, and nothing that could still be lost."""
+    line, told, stored = after.line[consumer], after.inbox[consumer], after.registration[after.name[consumer]]
+    if told is None or told == w.inbox[consumer] or line is None or w.lock != line.broker:
+        return
+
+    if stored is None or stored.segment_ids != told.segment_ids:
+        yield f"{line.broker} sends {consumer} {told}, and {stored or 'nothing'} is stored"
+
+
+@always("468-SESSION-16", "468-SESSION-11")
+def what_is_half_open_was_lost(w: Coordination) -> Iterator[str]:
+    """A broker has no more connections that their consumers have given up than were lost, within bounds."""
+    held = {(line.broker, consumer, line.number) for consumer, line in w.line.items() if line is not None}
+    ends = {(broker, consumer, n) for (broker, consumer), numbers in w.ends.items() for n in numbers}
+    lost = w.drops - w.drops_left + w.deaths - w.deaths_left
+    if len(ends - held) > lost:
+        yield f"{len(ends - held)} connections are half open, and {lost} were lost"
+    if min(w.drops_left, w.deaths_left, w.leaves_left) < 0:
+        yield "there were more faults than there may be"
 
 
 @step("468-SESSION-17", "468-SESSION-18", "468-SESSION-22", broker=BROKERS)
@@ -603,6 +627,13 @@ def the_dead_are_evicted(w: Coordination, consumer: str) -> tuple[object, object
     """A consumer that is gone and does not come back loses its registration."""
     gone = w.life[consumer] is not Life.RUNNING
     return gone and w.registration[consumer] is not None, not gone or w.registration[consumer] is None
+
+
+@leads_to("468-CTRL-11", broker=BROKERS, consumer=CONSUMERS)
+def every_registration_is_dealt_with(w: Coordination, broker: str, consumer: str) -> tuple[object, object]:
+    """A broker comes to every request in the end, however late."""
+    waits = w.delayed[broker, consumer] is not None
+    return waits, not waits
 
 
 @leads_to("468-SESSION-15", "468-SESSION-12")
