@@ -133,7 +133,7 @@ def publish_next_layout(w: Watching) -> None:
 @action("468-DELETE-04")
 def delete_topic(w: Watching) -> None:
     """The record is removed, and the segments with it."""
-    require(w.recreations_left and w.record is not None)
+    require(w.recreations_left)
 
     w.recreations_left -= 1
     w.record = None
@@ -194,7 +194,7 @@ def read_store(w: Watching, broker: str, client: str, place: int) -> None:
     """
     watch, view = _watch(w, broker, client), w.view[broker]
     require(place < len(watch.updates) and watch.updates[place] is None)
-    require(view is not None and not w.missing[broker] and not w.session_lost[broker])
+    require(view is not None)
     assert view is not None
 
     known = _known(view.record)
@@ -229,12 +229,10 @@ def catch_up(w: Watching, broker: str) -> None:
     Several writes can come as one. What was written while the broker had no session comes without any
     notification, so the design has every session read again.
     """
-    require(w.up[broker] and not w.session_lost[broker])
     mine = _served(w, broker)
-    require(mine)
+    require(mine and not w.session_lost[broker])
     before, now = w.view[broker], View(w.record, w.lock)
     missing = w.missing[broker]
-    require(before != now or missing)
 
     w.view[broker] = now
     w.missing[broker] = False
@@ -293,7 +291,6 @@ def _later(design: Design, known: Known | None, update: Update) -> Known | None:
 def disconnect(w: Watching, client: str) -> None:
     """A client gives up its connection, although the broker is there; what was sent may still arrive."""
     require(w.disconnections_left)
-    require(w.served_by[client] is not None)
 
     w.disconnections_left -= 1
     w.served_by[client] = None
@@ -326,8 +323,7 @@ def end_session(w: Watching, broker: str, client: str) -> None:
 def expire_watching_session(w: Watching, broker: str) -> None:
     """The store ends the session of a broker that serves watch sessions and does not lead."""
     require(w.expiries_left)
-    require(_served(w, broker) and not w.missing[broker])
-    require(w.lock != broker and not w.session_lost[broker])
+    require(_served(w, broker) and w.lock != broker)
 
     w.expiries_left -= 1
     w.missing[broker] = True
@@ -358,6 +354,14 @@ def clients_never_go_back(w: Watching, after: Watching, client: str) -> Iterator
         return
     if (new.incarnation, new.layout.epoch) < (old.incarnation, old.layout.epoch):
         yield f"{client} goes back from epoch {old.layout.epoch} to {new.layout.epoch}"
+
+
+@step("468-WATCH-12", broker=BROKERS, client=CLIENTS)
+def updates_are_not_lost(w: Watching, after: Watching, broker: str, client: str) -> Iterator[str]:
+    """An update that is on its way arrives before another one is sent on the same connection."""
+    before, then = w.update[broker, client], after.update[broker, client]
+    if before is not None and then is not None and before != then:
+        yield f"an update of session {before.number} from {broker} to {client} is lost"
 
 
 @leads_to("468-ROLE-02", "468-WATCH-03", "468-WATCH-12", client=CLIENTS)
@@ -425,6 +429,17 @@ def an_update_comes_too_late(w: Watching, client: str) -> object:
     known = w.known[client]
     return known is not None and any(
         update is not None and update.known is not None and update.known.layout.epoch < known.layout.epoch
+        for (_, to), update in w.update.items()
+        if to == client
+    )
+
+
+@sometimes("468-WATCH-12", "468-READ-42", client=CLIENTS)
+def an_epoch_is_skipped(w: Watching, client: str) -> object:
+    """A client that goes by one layout is about to be told not of the next, but of the one after it."""
+    known = w.known[client]
+    return known is not None and any(
+        update is not None and update.known is not None and update.known.layout.epoch > known.layout.epoch + 1
         for (_, to), update in w.update.items()
         if to == client
     )
