@@ -34,6 +34,6 @@ A_NEW_TOPIC_IS_SEEN = World(
 WORLDS = (
     A_NEW_TOPIC_IS_SEEN,
     A_NEW_TOPIC_IS_SEEN.without(
-        "topics_have_incarnations", Violated("clients_learn_the_published_layout", steps=11)
+        "topics_have_incarnations", Violated("clients_learn_the_published_layout", steps=13)
     ),
 )

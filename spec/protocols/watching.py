@@ -284,7 +284,7 @@ def _later(design: Design, known: Known | None, update: Update) -> Known | None:
     offered = update.known
     if offered is None or known is None or not design.clients_keep_the_latest:
         return offered
-    return max(known, offered, key=lambda one: one.rank(design))
+    return max(offered, known, key=lambda one: one.rank(design))
 
 
 @action("468-WATCH-13", client=CLIENTS, fault=True)
