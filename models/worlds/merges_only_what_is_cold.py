@@ -4,7 +4,7 @@ Two segments whose load rises and falls, while owners report it and one of them 
 A change of the layout is one step. The window is one unit of time, in which owners sample at least once.
 """
 
-from spec.protocols.scaling import Clock, Led, Reporting, Scaling, Shifting
+from spec.protocols.scaling import Clock, Led, Recreated, Reporting, Scaling, Shifting
 from spec.world import Holds, Violated, World
 
 WORLD = World(
@@ -40,10 +40,21 @@ WORLD = World(
     expect=Holds(states=6930, depth=17),
 )
 
+TOGETHER = World(
+    name="merges-only-what-is-cold-at-large",
+    asks="Is it so as well if the window is longer, and the topic is deleted and created again meanwhile?",
+    machines=(*WORLD.machines, Recreated),
+    bounds={**WORLD.bounds, "merge_window": 2, "recreations": 1},
+    idle=WORLD.idle,
+    expect=Holds(states=82994, depth=28),
+    large=True,
+)
+
 BREACH = "only_what_is_durably_cold_is_merged"
 
 WORLDS = (
     WORLD,
+    TOGETHER,
     WORLD.without("merge_allows_for_silence", Violated(BREACH, steps=8)),
     WORLD.without("load_reports_are_conditional", Violated(BREACH, steps=10)),
     WORLD.without("windows_use_one_clock", Violated(BREACH, steps=5)),

@@ -185,7 +185,6 @@ def decision(
 
 @action(
     "483-GOAL-01",
-    "483-GOAL-05",
     "483-TRIGGER-04",
     "483-TRIGGER-05",
     "483-TRIGGER-09",
@@ -362,7 +361,7 @@ def segments_may_move(w: Reporting) -> None:
     w.moves_left = w.moves
 
 
-@action("483-REPORT-01", "483-REPORT-06", host=HOSTS, segment=SEGMENTS, fair=WEAK)
+@action("483-REPORT-03", "483-REPORT-07", host=HOSTS, segment=SEGMENTS, fair=WEAK)
 def sample(w: Reporting, host: str, segment: int) -> None:
     """The owner compares a segment's rates with what it wrote last, and sends them off if they are news."""
     require(w.host[segment] == host)
@@ -372,7 +371,7 @@ def sample(w: Reporting, host: str, segment: int) -> None:
     w.report[host, segment] = Report(rates)
 
 
-@action("483-REPORT-02", "483-LOAD-07", "483-PATH-02", host=HOSTS, segment=SEGMENTS, fair=WEAK)
+@action("483-REPORT-03", "483-REPORT-05", host=HOSTS, segment=SEGMENTS, fair=WEAK)
 def write_report(w: Reporting, host: str, segment: int) -> None:
     """
     A sample reaches the store, perhaps long after another broker has become the owner.
@@ -432,7 +431,7 @@ def everything_is_calm(w: Shifting) -> None:
         w.rate[key] = w.calm
 
 
-@action("483-LOAD-05", key=KEYS)
+@action("483-GOAL-02", "483-GOAL-03", key=KEYS)
 def shift_load(w: Shifting, key: int) -> None:
     """A key's messages come faster or slower than before."""
     require(w.shifts_left)
@@ -457,7 +456,7 @@ def everything_wobbles(w: Wobbling) -> None:
         w.rate[key] = w.calm
 
 
-@action("483-LOAD-05", "483-REPORT-06", key=KEYS)
+@action("483-GOAL-03", "483-REPORT-03", key=KEYS)
 def wobble(w: Wobbling, key: int) -> None:
     """A key's messages come a little faster or slower, once all that was news is reported."""
     require(not any(_report_is_due(w, s) for s in _layout(w).active))
@@ -721,6 +720,14 @@ def _wanting(w: Scaling) -> bool:
     return crowded and policy_of(w).enabled and len(_active(w)) < w.max_segments
 
 
+@step("483-GOAL-05", segment=SEGMENTS)
+def only_the_load_balancer_moves_segments(w: Reporting, after: Reporting, segment: int) -> Iterator[str]:
+    """While a segment is active its owner changes by a move of the load balancer, and by nothing else."""
+    both = all(segment in [s.segment_id for s in _active(each)] for each in (w, after))
+    if both and w.host[segment] != after.host[segment] and w.moves_left == after.moves_left:
+        yield f"segment {segment} went from {w.host[segment]} to {after.host[segment]}"
+
+
 @leads_to("483-GOAL-03")
 def quiet_topics_lose_segments(w: Reporting) -> tuple[object, object]:
     """Two neighbours far below the merge threshold become one, unless consumers, floor or depth forbid it."""
@@ -880,3 +887,9 @@ def crowds_get_their_segments(w: AutomaticChange) -> tuple[object, object]:
     record = w.record
     wanting = _wanting(w) and record is not None and record.layout.next_segment_id + 2 <= w.segments
     return wanting, not wanting
+
+
+@sometimes("483-GOAL-08", parents=(1, 2))
+def a_leader_changes_the_layout_by_itself(w: AutomaticChange, parents: int) -> object:
+    """A split, or a merge, that nobody asked for is under way."""
+    return any(len(one) == parents for one in w.automatic.values())
