@@ -6,7 +6,9 @@ from spec.protocols.claiming_names import (
     a_migrated_topic_has_its_parents,
     a_name_is_one_topic,
     an_auto_creation_gives_way,
+    claimed_names_are_left_alone,
     claims_are_settled,
+    no_topic_is_removed_unasked,
 )
 from spec.protocols.migrating import (
     Migrating,
@@ -50,10 +52,12 @@ A_NAME_IS_ONE_TOPIC = World(
         every_lock_is_released,
         one_command_migrates,
         claims_are_settled,
+        claimed_names_are_left_alone,
+        no_topic_is_removed_unasked,
         a_creation_gives_way,
         an_auto_creation_gives_way,
     ),
-    expect=Holds(states=7_168, depth=26),
+    expect=Holds(states=7_402, depth=26),
 )
 
 WORLDS = (

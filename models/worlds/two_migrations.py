@@ -28,7 +28,7 @@ TWO_MIGRATIONS = World(
     idle=(
         "push_layout",
         "open_session",
-        "notice_record",
+        "notice_change",
         "send",
         "read",
         "a_child_is_written_while_its_parents_drain",

@@ -8,7 +8,19 @@ both at once. Whoever wants the name writes its own entry first and looks at the
 from collections.abc import Iterator
 
 from spec.layout import initial_layout
-from spec.machine import WEAK, Bound, Variable, action, always, choose, leads_to, require, sometimes, start
+from spec.machine import (
+    WEAK,
+    Bound,
+    Variable,
+    action,
+    always,
+    choose,
+    leads_to,
+    require,
+    sometimes,
+    start,
+    step,
+)
 from spec.migration import Client, RegularTopic
 from spec.protocols.migrating import (
     CREATION,
@@ -17,6 +29,7 @@ from spec.protocols.migrating import (
     NOTHING_YET,
     Migrating,
     fenced,
+    old_topic,
     partitions_of,
     passes_the_guard,
     scalable_layout,
@@ -121,7 +134,6 @@ def look_again(w: Naming) -> None:
 def ask_to_remove(w: Naming) -> None:
     """A broker is asked to delete the regular topic: it looks for a lock and for a record."""
     require(w.removals_left)
-    require(w.regular is not None and w.served)
     require(w.migration_lock is None)
     require(w.record is None)
 
@@ -148,6 +160,22 @@ def _remove(w: Naming) -> None:
             w.subscribed[subscription] = Subscribed.NOT
             w.cursor[subscription, place] = None
     w.regular = None
+
+
+@step("475-STEP-04", "475-GUARD-02")
+def claimed_names_are_left_alone(w: Naming, after: Naming) -> Iterator[str]:
+    """Nobody begins to create or to delete a regular topic whose name is claimed, or locked for that."""
+    if not w.auto_creating and after.auto_creating and w.record is not None:
+        yield "somebody began to create a regular topic under a claimed name"
+    if not w.removing and after.removing and (w.record is not None or w.migration_lock is not None):
+        yield "somebody began to delete a regular topic during a migration"
+
+
+@step("475-GOAL-01")
+def no_topic_is_removed_unasked(w: Naming, after: Naming) -> Iterator[str]:
+    """A regular topic that is served is only removed because somebody asked for that."""
+    if old_topic(w) is not None and after.regular is None and not w.removing and w.claimed_by != DELETION:
+        yield "the regular topic is gone, and nobody had asked for that"
 
 
 @always("475-STEP-04", "475-GOAL-01")
@@ -223,7 +251,6 @@ def delete_topic(w: Deleting) -> None:
 def delete_segments(w: Deleting) -> None:
     """Delete the segments, and the regular topic whose partitions were the first of them."""
     require(w.claimed_by == DELETION)
-    require(not _gone(w))
 
     _delete_segments(w, range(w.segments))
     w.regular = w.fenced_for = None

@@ -14,6 +14,7 @@ from spec.machine import (
     Variable,
     action,
     always,
+    choose,
     leads_to,
     require,
     sometimes,
@@ -163,14 +164,13 @@ def send_as_v4(w: OldClients, v4_client: str, key: int) -> None:
     append(w, partition, key)
 
 
-@action("475-ROUTE-03", v4_client=V4_CLIENTS, subscription=SUBSCRIPTIONS, segment=SEGMENTS)
-def receive_as_v4(w: OldClients, v4_client: str, subscription: str, segment: int) -> None:
+@action("475-ROUTE-03", v4_client=V4_CLIENTS, subscription=SUBSCRIPTIONS)
+def receive_as_v4(w: OldClients, v4_client: str, subscription: str) -> None:
     """A v4 consumer receives and acknowledges the next message of an old partition."""
     require(w.v4[v4_client] is V4.CONSUMES)
-    require(segment in partitions_of(w.regular))
-    require(unread(w, subscription, segment))
 
-    receive(w, subscription, segment)
+    partition = choose(w, [k for k in partitions_of(w.regular) if unread(w, subscription, k)])
+    receive(w, subscription, partition)
 
 
 @action("475-CHECK-01", v4_client=V4_CLIENTS)
@@ -186,6 +186,25 @@ def no_v4_client_stays_attached(w: OldClients, v4_client: str) -> Iterator[str]:
     """Once the topic is scalable, no v4 client is attached to an old partition."""
     if scalable_layout(w) is not None and attached(w.v4[v4_client]):
         yield f"{v4_client} is attached to an old partition of a scalable topic"
+
+
+@step("475-GUARD-01", "475-GUARD-04", v4_client=V4_CLIENTS)
+def v4_clients_pass_the_guard_first(w: OldClients, after: OldClients, v4_client: str) -> Iterator[str]:
+    """A v4 client attaches after a lookup, and no lookup of a name that is claimed succeeds."""
+    if w.v4[v4_client] is V4.AWAY and after.v4[v4_client] is not V4.AWAY:
+        if w.record is not None:
+            yield f"{v4_client} looked up a topic that is migrated"
+        if attached(after.v4[v4_client]):
+            yield f"{v4_client} attached without a lookup"
+
+
+@step("475-GUARD-01", segment=SEGMENTS)
+def who_writes_is_attached(w: OldClients, after: OldClients, segment: int) -> Iterator[str]:
+    """An old partition takes messages of v4 producers that are attached, and of V5 clients that see it."""
+    if segment in partitions_of(w.regular) and w.log[segment] != after.log[segment]:
+        seeing = any(view is not None and view.synthetic for view in w.view.values())
+        if not seeing and V4.PRODUCES not in tuple(w.v4.values()):
+            yield f"partition {segment} took a message of a v4 client that is not attached"
 
 
 @step("475-CHECK-01", v4_client=V4_CLIENTS)
@@ -253,13 +272,11 @@ def add_partition(w: Growing) -> None:
             w.cursor[subscription, added] = 0
 
 
-@action("475-HASH-10", client=CLIENTS, fair=WEAK)
-def notice_partitions(w: Growing, client: str) -> None:
-    """A session watches the partition count as well, and pushes another synthetic layout. [475-READ-27]"""
-    require(w.design.sessions_follow_the_partition_count)
-    require(scalable_layout(w) is None)
-
-    tell(w, client, seen(w))
+@step("475-STEP-04")
+def the_lock_keeps_new_partitions_out(w: Growing, after: Growing) -> Iterator[str]:
+    """Nobody begins to add a partition while the lock is held or the name is claimed."""
+    if not w.growing and after.growing and (w.migration_lock is not None or w.record is not None):
+        yield "somebody began to add a partition during a migration"
 
 
 @sometimes("475-STEP-04")
@@ -290,7 +307,6 @@ class LateAnswers(Migrating):
 @action("475-PUSH-04", client=CLIENTS)
 def answer_lookup(w: LateAnswers, client: str) -> None:
     """A broker reads what the topic is and sends it to a client that opens its session again."""
-    require(w.coming[client] is None)
     require(w.view[client] is not None)
 
     w.coming[client] = seen(w)
@@ -300,7 +316,6 @@ def answer_lookup(w: LateAnswers, client: str) -> None:
 def deliver_answer(w: LateAnswers, client: str) -> None:
     """The answer arrives, whatever the client was told meanwhile."""
     answer = w.coming[client]
-    require(answer is not None)
 
     w.coming[client] = None
     if answer != w.view[client]:

@@ -562,19 +562,22 @@ def crash(w: Migrating, broker: str) -> None:
 @action("475-PUSH-04", "475-LOOKUP-02", client=CLIENTS)
 def open_session(w: Migrating, client: str) -> None:
     """A client opens its lookup session, or opens it again, and is told what the topic is now."""
-    found = seen(w)
     if w.view[client] is None:
-        require(found is not None)
-        w.view[client] = found
+        w.view[client] = seen(w)
     else:
-        tell(w, client, found)
+        tell(w, client, seen(w))
 
 
-@action("475-PUSH-01", "475-PUSH-02", client=CLIENTS, fair=WEAK)
-def notice_record(w: Migrating, client: str) -> None:
-    """A session watches the record, whether or not there is one, and pushes what it finds. [475-READ-39]"""
-    require(w.design.migration_is_watched)
-    require(scalable_layout(w) is not None)
+@action("475-PUSH-01", "475-PUSH-02", "475-HASH-10", client=CLIENTS, fair=WEAK)
+def notice_change(w: Migrating, client: str) -> None:
+    """
+    A session watches the record, also where there is none, and the partition count, and pushes what it finds.
+
+    [475-READ-39, 475-READ-27]
+    """
+    design = w.design
+    scalable = scalable_layout(w) is not None
+    require(design.migration_is_watched if scalable else design.sessions_follow_the_partition_count)
 
     tell(w, client, seen(w))
 
@@ -742,6 +745,14 @@ def ledgers_and_cursors_stay(
     received = any(w.received[subscription, key] != after.received[subscription, key] for key in w.sent)
     if had is not None and has != had and (has is None or not received):
         yield f"the cursor of {subscription} in place {segment} went from {had} to {has}"
+
+
+@step("475-ROUTE-01", segment=SEGMENTS)
+def nothing_is_added_to_what_is_terminated(w: Migrating, after: Migrating, segment: int) -> Iterator[str]:
+    """A terminated partition takes no message, and nobody opens it again."""
+    if w.ledger[segment] is Ledger.TERMINATED:
+        if after.log[segment] != w.log[segment] or after.ledger[segment] is Ledger.OPEN:
+            yield f"partition {segment} was terminated and takes messages"
 
 
 @always("475-HASH-10", key=KEYS)
