@@ -34,7 +34,7 @@ LIVES_AGAIN = World(
         "lost_acknowledgements": 0,
     },
     idle=(*NO_EXPIRY, *NO_LOST_ACKNOWLEDGEMENT),
-    expect=Holds(states=146_343, depth=22),
+    expect=Holds(states=70_836, depth=21),
 )
 HALF = {
     "properties": (no_topic_stays_without_its_segments,),
@@ -70,7 +70,7 @@ SPLIT_MEANWHILE = World(
         "fail_to_delete_segment",
         "a_segment_outlives_its_topic",
     ),
-    expect=Holds(states=72_085, depth=32),
+    expect=Holds(states=48_360, depth=32),
 )
 
 WORLDS = (

@@ -1,4 +1,4 @@
-"""Do all repairs hold together: brokers, a crash, split, merge, subscriptions, producers, readers, pruning?"""
+"""Do all repairs hold together: a crash, split, merge, subscriptions, producers, readers, pruning?"""
 
 from models.worlds.leaving_out import NO_DISCOVERY, NO_EXPIRY, NO_LOST_ACKNOWLEDGEMENT, NO_LOST_REPLY
 from spec.protocols.election import Election

@@ -11,7 +11,11 @@ NO_EXPIRY = (
 )
 NO_CRASH = ("crash", "restart", "open_controller")
 NO_LOST_REPLY = ("publish_without_an_answer", "learn_the_outcome")
-NO_MERGE = ("begin_merge", "a_merge_was_published")
+NO_MERGE = (
+    "begin_merge",
+    "a_merge_was_published",
+    "one_parent_of_a_merge_is_sealed_before_the_other",
+)
 NO_SPLIT = ("begin_split", "a_split_was_published")
 NO_LOST_ACKNOWLEDGEMENT = ("send_unacknowledged", "send_again", "give_up", "a_message_stands_in_two_segments")
 NO_FAILOVER = (*NO_EXPIRY, *NO_CRASH, "finish_change")

@@ -23,12 +23,13 @@ from spec.machine import (
     require,
     sometimes,
     start,
+    step,
 )
 from spec.protocols.topic import BROKERS, Record, Topic
 
 
 class Controller(Enum):
-    """What a broker has of the topic's controller."""
+    """What a broker has of the topic's controller, and how far it has come in the election. [468-CTRL-08]"""
 
     ABSENT = "there is none on this broker"
     FOLLOWER = "it knows of no lock of its own"
@@ -241,18 +242,36 @@ def one_broker_is_in_office(w: Election) -> Iterator[str]:
         yield f"{' and '.join(acting)} both act as the leader"
 
 
-@always("468-SERVICE-02", broker=BROKERS)
+@always("468-SERVICE-02", "468-PATH-04", broker=BROKERS)
 def who_is_down_has_no_controller(w: Election, broker: str) -> Iterator[str]:
     """A broker that is not running keeps nothing in memory and holds no lock."""
     if not w.up[broker] and (w.controller[broker] is not Controller.ABSENT or w.lock == broker):
         yield f"{broker} is down and has a controller or the lock"
 
 
-@always("468-ELECT-01", broker=BROKERS)
+@always("468-ELECT-01", "468-CTRL-08", broker=BROKERS)
 def whoever_holds_the_lock_was_elected(w: Election, broker: str) -> Iterator[str]:
     """Where the lock names a broker whose session lives, that broker knows it."""
     if w.lock == broker and w.controller[broker] in (Controller.ABSENT, Controller.FOLLOWER):
         yield f"{broker} holds the lock and does not know it"
+
+
+@step("468-ELECT-06", broker=BROKERS)
+def everybody_hears_that_nobody_leads(w: Election, after: Election, broker: str) -> Iterator[str]:
+    """When the lock is cleared, every other controller whose broker has a session is notified."""
+    cleared = w.lock is not None and after.lock is None
+    waiting = after.controller[broker] is Controller.FOLLOWER and not after.session_lost[broker]
+    if cleared and waiting and not after.stands[broker]:
+        yield f"{w.lock} lost the lock, and {broker} will never hear of it"
+
+
+@always("468-CTRL-14", "468-CTRL-16", broker=BROKERS)
+def whoever_led_can_still_be_read(w: Election, broker: str) -> Iterator[str]:
+    """A controller that stood for election has a layout to show, whether it leads or not."""
+    if w.term[broker] and w.controller[broker] is Controller.ABSENT:
+        yield f"{broker} has no controller any more, and did not crash"
+    if w.term[broker] and w.current[broker] is None and w.controller[broker] is Controller.LEADER:
+        yield f"{broker} leads and has no layout"
 
 
 @always("468-ELECT-05")

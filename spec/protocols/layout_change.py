@@ -141,6 +141,7 @@ def discover(w: LayoutChange, broker: str, operation: str) -> None:
 
 
 @action(
+    "468-ROLE-01",
     "468-SPLIT-07",
     "468-SPLIT-08",
     "468-SPLIT-19",
@@ -165,6 +166,7 @@ def create_child(w: LayoutChange, broker: str, operation: str) -> None:
 
 
 @action(
+    "468-ROLE-01",
     "468-SPLIT-10",
     "468-MERGE-05",
     "468-MERGE-06",
@@ -312,6 +314,14 @@ def _active(layout: SegmentLayout, segment: int) -> bool:
     return layout.has(segment) and layout.segment(segment).active
 
 
+@step("468-SERVICE-04", "468-CTRL-15", "468-CTRL-01", broker=BROKERS, operation=OPERATIONS)
+def only_who_leads_begins(w: LayoutChange, after: LayoutChange, broker: str, operation: str) -> Iterator[str]:
+    """A controller that is not the leader executes nothing that it is asked for."""
+    began = w.change[broker, operation] is None and after.change[broker, operation] is not None
+    if began and not leading(w, broker):
+        yield f"{broker} began a change and does not lead"
+
+
 @step("468-ELECT-01", "468-CTRL-01", broker=BROKERS, operation=OPERATIONS)
 def a_deposed_leader_publishes_nothing(
     w: LayoutChange, after: LayoutChange, broker: str, operation: str
@@ -372,3 +382,16 @@ def a_merge_was_published(w: LayoutChange) -> object:
     """A segment has two parents."""
     record = w.record
     return record is not None and any(len(s.parent_ids) == 2 for s in record.layout.segments)
+
+
+@sometimes("468-MERGE-07", "468-READ-29")
+def one_parent_of_a_merge_is_sealed_before_the_other(w: LayoutChange) -> object:
+    """
+    For a moment producers of one parent can write and those of the other cannot.
+
+    Sealing in sequence was meant to exclude this, and cannot; no key is concerned by both.
+    """
+    record = w.record
+    if record is None or record.announced is None or len(record.announced.parents) < 2:
+        return False
+    return {w.ledger[parent] for parent in record.announced.parents} == {Ledger.OPEN, Ledger.TERMINATED}

@@ -104,6 +104,8 @@ def delete_topic(w: Lifecycle, broker: str) -> None:
 
     w.controller[broker] = Controller.ABSENT
     w.stands[broker] = False
+    w.term[broker] = 0
+    w.current[broker] = None
     clear_lock(w, broker)
     segments = tuple(s.segment_id for s in record.layout.segments)
     if w.design.record_goes_first:
