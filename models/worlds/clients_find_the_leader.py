@@ -73,6 +73,29 @@ AFTER_ANOTHER_SESSION = World(
     expect=Holds(states=33_731, depth=22),
 )
 
+AFTER_A_LOST_SESSION = World(
+    name="clients-find-the-leader-after-a-lost-session",
+    asks="When a leader, or a broker that serves, loses its session, do clients still find the leader?",
+    machines=(Topic, Election, Watching),
+    bounds={**CLIENTS_FIND_THE_LEADER.bounds, "crashes": 0, "expiries": 1},
+    properties=(
+        clients_learn_where_the_leader_is,
+        a_watched_topic_gets_a_leader,
+        a_broker_without_a_controller_serves,
+    ),
+    idle=(
+        "crash",
+        "restart",
+        "publish_next_layout",
+        "delete_topic",
+        "create_topic_again",
+        "disconnect",
+        "notice_lost_broker",
+        "end_session",
+    ),
+    expect=Holds(states=22_980, depth=19),
+)
+
 WORLDS = (
     CLIENTS_FIND_THE_LEADER,
     CLIENTS_FIND_THE_LEADER.without(
@@ -91,4 +114,5 @@ WORLDS = (
     AFTER_ANOTHER_SESSION.without(
         "clients_keep_the_latest", Violated("clients_learn_where_the_leader_is", steps=15)
     ),
+    AFTER_A_LOST_SESSION,
 )
