@@ -1,9 +1,12 @@
 """A leader that has lost its lock and does not know it yet, with consumers, timers and connections."""
 
+from dataclasses import replace
+
 from models.worlds.half_open_connections import LISTENS_TO_ONE
 from spec.protocols.coordination import (
     Coordination,
     a_name_has_two_connections,
+    a_rebalance_is_half_stored,
     sessions_of_connected_consumers_stay_stored,
 )
 from spec.protocols.election import (
@@ -56,6 +59,16 @@ WORLD = World(
     expect=Holds(states=30_494, depth=26),
 )
 
+LARGE = replace(
+    WORLD,
+    name="deposed-leader-keeps-consumers-large",
+    bounds={**WORLD.bounds, "drops": 1, "deaths": 1, "consumers": 1, "crashes": 1},
+    properties=tuple(p for p in Coordination.properties if p is not a_rebalance_is_half_stored),
+    idle=(*LISTENS_TO_ONE, "load_before_the_election", "deal_again", "leave"),
+    expect=Holds(states=385_337, depth=32),
+    large=True,
+)
+
 WORLDS = (
     WORLD,
     WORLD.without(
@@ -69,4 +82,5 @@ WORLDS = (
         Violated("sessions_of_connected_consumers_stay_stored", steps=11),
         properties=(sessions_of_connected_consumers_stay_stored,),
     ),
+    LARGE,
 )

@@ -76,7 +76,7 @@ LARGE = replace(
     name="handover-large",
     bounds={**WORLD.bounds, "drops": 1, "deaths": 1},
     idle=NOT_HERE,
-    expect=Holds(),
+    expect=Holds(states=55_432, depth=32),
     large=True,
 )
 
