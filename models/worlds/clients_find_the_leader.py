@@ -8,6 +8,7 @@ from spec.protocols.watching import (
     a_watched_topic_gets_a_leader,
     clients_learn_where_the_leader_is,
     forsaken_sessions_end,
+    nobody_is_served_by_a_dead_broker,
 )
 from spec.world import Holds, Violated, World
 
@@ -29,6 +30,7 @@ CLIENTS_FIND_THE_LEADER = World(
         "disconnections": 0,
     },
     properties=(
+        nobody_is_served_by_a_dead_broker,
         clients_learn_where_the_leader_is,
         a_watched_topic_gets_a_leader,
         a_broker_without_a_controller_serves,

@@ -20,6 +20,7 @@ from spec.machine import (
     Memory,
     Variable,
     action,
+    always,
     leads_to,
     require,
     sometimes,
@@ -354,6 +355,13 @@ def clients_never_go_back(w: Watching, after: Watching, client: str) -> Iterator
         return
     if (new.incarnation, new.layout.epoch) < (old.incarnation, old.layout.epoch):
         yield f"{client} goes back from epoch {old.layout.epoch} to {new.layout.epoch}"
+
+
+@always("468-WATCH-01", broker=BROKERS, client=CLIENTS)
+def nobody_is_served_by_a_dead_broker(w: Watching, broker: str, client: str) -> Iterator[str]:
+    """A broker that is not there has no sessions."""
+    if w.watch[broker, client] is not None and not w.up[broker]:
+        yield f"{broker} is down and has a session of {client}"
 
 
 @step("468-WATCH-12", broker=BROKERS, client=CLIENTS)
