@@ -1,5 +1,5 @@
 """
-Two segments whose load rises and falls, while owners report it and one of them is moved.
+Two segments whose load rises and falls, while owners report it and one of them is moved, perhaps back again.
 
 A change of the layout is one step. The window is one unit of time, in which owners sample at least once.
 """
@@ -20,7 +20,7 @@ WORLD = World(
         "initial_segments": 2,
         "crashes": 0,
         "expiries": 0,
-        "moves": 1,
+        "moves": 2,
         "max_segments": 2,
         "min_segments": 1,
         "max_dag_depth": 2,
@@ -37,14 +37,14 @@ WORLD = World(
         "skew": 1,
     },
     idle=("a_segment_was_split",),
-    expect=Holds(states=6930, depth=17),
+    expect=Holds(states=29145, depth=19),
 )
 
 TOGETHER = World(
     name="merges-only-what-is-cold-at-large",
     asks="Is it so as well if the window is longer, and the topic is deleted and created again meanwhile?",
     machines=(*WORLD.machines, Recreated),
-    bounds={**WORLD.bounds, "merge_window": 2, "recreations": 1},
+    bounds={**WORLD.bounds, "moves": 1, "merge_window": 2, "recreations": 1},
     idle=WORLD.idle,
     expect=Holds(states=82994, depth=28),
     large=True,

@@ -588,9 +588,8 @@ def create_topic(w: Recreated) -> None:
     require(w.record is None)
 
     w.record = Record(initial_layout(w.initial_segments), term=w.elections)
-    for broker in w.controller:
-        if leading(w, broker):
-            w.current[broker] = w.record.layout
+    for broker in w.current:
+        w.current[broker] = w.record.layout
     segments_have_hosts(w)
 
 
