@@ -60,6 +60,9 @@ class RegularTopic:
     partitions: int = 0
     v4_connections: int = 0
 
+    def __str__(self) -> str:
+        return f"{self.name}, partitions {self.partitions}"
+
     @property
     def ledger_count(self) -> int:
         """N: a topic that is not partitioned counts as one. [475-SPECIAL-05, 475-ROUTE-06]"""

@@ -139,6 +139,9 @@ class Work:
     unsure: bool = False
     """Its last write was not answered."""
 
+    def __str__(self) -> str:
+        return f"{self.step.name.lower()} for {self.claim}" + ("" if self.asked else ", begun by another")
+
 
 class V4(Enum):
     """How close a v4 client is to the topic."""
