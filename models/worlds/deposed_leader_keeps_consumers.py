@@ -8,6 +8,7 @@ from spec.protocols.coordination import (
     a_name_has_two_connections,
     a_rebalance_is_half_stored,
     sessions_of_connected_consumers_stay_stored,
+    somebody_died_and_is_back,
 )
 from spec.protocols.election import (
     Election,
@@ -39,7 +40,11 @@ WORLD = World(
         one_broker_is_in_office,
         a_topic_gets_a_leader_again,
         a_deposed_leader_acts_beside_its_successor,
-        *(p for p in Coordination.properties if p is not a_name_has_two_connections),
+        *(
+            p
+            for p in Coordination.properties
+            if p not in (a_name_has_two_connections, somebody_died_and_is_back)
+        ),
     ),
     idle=(
         *LISTENS_TO_ONE,

@@ -9,7 +9,12 @@ from spec.protocols.consuming import (
     nothing_is_acknowledged_unhandled,
     somebody_reads_a_child,
 )
-from spec.protocols.coordination import Coordination, a_name_has_two_connections, somebody_was_evicted_alive
+from spec.protocols.coordination import (
+    Coordination,
+    a_name_has_two_connections,
+    somebody_died_and_is_back,
+    somebody_was_evicted_alive,
+)
 from spec.protocols.election import Election
 from spec.protocols.topic import keys_stay_in_order
 from spec.world import Holds, Violated, World
@@ -64,7 +69,7 @@ CUT_OFF = replace(
     bounds={**WORLD.bounds, "drops": 1, "deaths": 0},
     properties=(
         keys_stay_in_order,
-        *Coordination.properties,
+        *(p for p in Coordination.properties if p is not somebody_died_and_is_back),
         *(p for p in Consuming.properties if p not in OF_SPLITS),
     ),
     idle=(*NOT_HERE, "die", "start_again"),

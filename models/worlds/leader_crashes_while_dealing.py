@@ -1,7 +1,12 @@
 """A leader that crashes between the writes of one rebalance, and the leader after it."""
 
 from models.worlds.half_open_connections import LISTENS_TO_ONE
-from spec.protocols.coordination import Coordination, a_name_has_two_connections, every_segment_is_dealt_once
+from spec.protocols.coordination import (
+    Coordination,
+    a_name_has_two_connections,
+    every_segment_is_dealt_once,
+    somebody_died_and_is_back,
+)
 from spec.protocols.election import Election, a_topic_gets_a_leader_again, one_broker_is_in_office
 from spec.world import Holds, Violated, World
 
@@ -26,7 +31,11 @@ WORLD = World(
     properties=(
         one_broker_is_in_office,
         a_topic_gets_a_leader_again,
-        *(p for p in Coordination.properties if p is not a_name_has_two_connections),
+        *(
+            p
+            for p in Coordination.properties
+            if p not in (a_name_has_two_connections, somebody_died_and_is_back)
+        ),
     ),
     idle=(
         *LISTENS_TO_ONE,

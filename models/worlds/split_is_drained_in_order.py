@@ -11,7 +11,12 @@ from spec.protocols.consuming import (
     every_segment_is_read_in_the_end,
     somebody_reads_a_child,
 )
-from spec.protocols.coordination import Coordination, a_name_has_two_connections, somebody_was_evicted_alive
+from spec.protocols.coordination import (
+    Coordination,
+    a_name_has_two_connections,
+    somebody_died_and_is_back,
+    somebody_was_evicted_alive,
+)
 from spec.protocols.election import Election
 from spec.protocols.layout_change import LayoutChange
 from spec.protocols.producing import LookingUp, Producing
@@ -47,7 +52,7 @@ WORLD = World(
         *(
             p
             for p in (*Coordination.properties, *Consuming.properties)
-            if p not in (a_name_has_two_connections, somebody_was_evicted_alive)
+            if p not in (a_name_has_two_connections, somebody_died_and_is_back, somebody_was_evicted_alive)
         ),
     ),
     idle=(

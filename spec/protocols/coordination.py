@@ -340,7 +340,7 @@ def drop_connection(w: Coordination, consumer: str) -> None:
 def drop_while_registering(w: Coordination, broker: str, consumer: str) -> None:
     """A consumer connects, asks to be registered, and loses the connection before the broker comes to it."""
     require(w.drops_left)
-    require(serving(w, broker) and w.delayed[broker, consumer] is None)
+    require(serving(w, broker))
     require(w.life[consumer] is Life.RUNNING and w.line[consumer] is None)
 
     w.drops_left -= 1
@@ -580,8 +580,26 @@ def what_is_half_open_was_lost(w: Coordination) -> Iterator[str]:
     lost = w.drops - w.drops_left + w.deaths - w.deaths_left
     if len(ends - held) > lost:
         yield f"{len(ends - held)} connections are half open, and {lost} were lost"
-    if min(w.drops_left, w.deaths_left, w.leaves_left) < 0:
+    if min(w.drops_left, w.deaths_left) < 0:
         yield "there were more faults than there may be"
+
+
+@always("468-CTRL-12")
+def whoever_unregistered_has_left(w: Coordination) -> Iterator[str]:
+    """As many have left for good as have unregistered."""
+    left, asked = sum(life is Life.LEFT for life in w.life.values()), w.leaves - w.leaves_left
+    if left != asked:
+        yield f"{asked} have unregistered, and {left} have left"
+
+
+@step("468-CTRL-12", "468-SESSION-05", consumer=CONSUMERS)
+def only_the_running_connect(w: Coordination, after: Coordination, consumer: str) -> Iterator[str]:
+    """Who has left stays away, and who is dead does not connect."""
+    if w.life[consumer] is Life.LEFT and after.life[consumer] is not Life.LEFT:
+        yield f"{consumer} had left and is back"
+    if w.life[consumer] is not Life.RUNNING:
+        if any(len(after.ends[broker, consumer]) > len(w.ends[broker, consumer]) for broker in w.controller):
+            yield f"{consumer} connects and does not run"
 
 
 @step("468-SESSION-17", "468-SESSION-18", "468-SESSION-22", broker=BROKERS)
@@ -668,3 +686,9 @@ def somebody_was_evicted_alive(w: Coordination) -> object:
     return any(
         w.life[c] is Life.RUNNING and w.holds[c] is not None and w.registration[c] is None for c in w.life
     )
+
+
+@sometimes("468-SESSION-11", "468-SESSION-17")
+def somebody_died_and_is_back(w: Coordination) -> object:
+    """A consumer has died, and all are running."""
+    return w.deaths_left < w.deaths and all(life is Life.RUNNING for life in w.life.values())
