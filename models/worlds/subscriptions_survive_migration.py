@@ -49,7 +49,7 @@ WORLDS = (
         properties=(no_subscription_loses_a_message,),
     ),
     SUBSCRIPTIONS_SURVIVE_MIGRATION.without(
-        "late_steps_are_refused", Violated("no_cursor_outlives_its_subscription", steps=28)
+        "late_steps_are_refused", Violated("no_cursor_outlives_its_subscription", steps=27)
     ),
     SUBSCRIPTIONS_SURVIVE_MIGRATION.as_written(
         Violated("no_subscription_loses_a_message", steps=8), properties=(no_subscription_loses_a_message,)

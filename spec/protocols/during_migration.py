@@ -79,20 +79,19 @@ def subscribe(w: Subscribing, client: str, subscription: str, segment: int) -> N
     w.subscribed[subscription] = Subscribed.CREATED if everywhere else Subscribed.ASKED
 
 
-@action("475-LOOKUP-02", client=CLIENTS, subscription=SUBSCRIPTIONS, segment=SEGMENTS)
-def unsubscribe(w: Subscribing, client: str, subscription: str, segment: int) -> None:
+@action("475-LOOKUP-02", client=CLIENTS, subscription=SUBSCRIPTIONS)
+def unsubscribe(w: Subscribing, client: str, subscription: str) -> None:
     """A V5 consumer unsubscribes from one more segment of its layout; after the last one all is deleted."""
     view = w.view[client]
-    require(view is not None and segment in places(w, view.layout))
+    require(view is not None)
     assert view is not None
-    require(w.subscribed[subscription] is Subscribed.CREATED or w.leaving[subscription])
-    require(w.cursor[subscription, segment] is not None)
-    require(not _frozen(w, view, segment))
+    held = [k for k in places(w, view.layout) if w.cursor[subscription, k] is not None]
 
+    segment = choose(w, held)
+    require(not _frozen(w, view, segment))
     w.cursor[subscription, segment] = None
     w.leaving[subscription] = True
-    nowhere = all(w.cursor[subscription, k] is None for k in places(w, view.layout))
-    w.subscribed[subscription] = Subscribed.DELETED if nowhere else Subscribed.ASKED
+    w.subscribed[subscription] = Subscribed.ASKED if held[1:] else Subscribed.DELETED
 
 
 def _frozen(w: Subscribing, view: TopicView, segment: int) -> bool:
