@@ -565,7 +565,12 @@ def the_leader_knows_every_session(w: Coordination, broker: str) -> Iterator[str
 def consumers_are_told_what_is_stored(w: Coordination, after: Coordination, consumer: str) -> Iterator[str]:
     """A leader sends a consumer what stands in its registration, and nothing that could still be lost."""
     line, told, stored = after.line[consumer], after.inbox[consumer], after.registration[after.name[consumer]]
-    if told is None or told == w.inbox[consumer] or line is None or w.lock != line.broker:
+    if told is None or told == w.inbox[consumer]:
+        return
+    if line is None:
+        yield f"{told} is sent to {consumer}, which has no connection"
+        return
+    if w.lock != line.broker:
         return
 
     if stored is None or stored.segment_ids != told.segment_ids:
@@ -580,7 +585,7 @@ def what_is_half_open_was_lost(w: Coordination) -> Iterator[str]:
     lost = w.drops - w.drops_left + w.deaths - w.deaths_left
     if len(ends - held) > lost:
         yield f"{len(ends - held)} connections are half open, and {lost} were lost"
-    if min(w.drops_left, w.deaths_left) < 0:
+    if min(w.drops_left, w.deaths_left, w.leaves_left) < 0:
         yield "there were more faults than there may be"
 
 
@@ -590,6 +595,9 @@ def whoever_unregistered_has_left(w: Coordination) -> Iterator[str]:
     left, asked = sum(life is Life.LEFT for life in w.life.values()), w.leaves - w.leaves_left
     if left != asked:
         yield f"{asked} have unregistered, and {left} have left"
+    for consumer, life in w.life.items():
+        if life is Life.LEFT and w.line[consumer] is not None:
+            yield f"{consumer} has left and is connected"
 
 
 @step("468-CTRL-12", "468-SESSION-05", consumer=CONSUMERS)
