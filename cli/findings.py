@@ -37,7 +37,8 @@ def findings(name: str | None, update: bool, as_json: bool) -> int:
 
     problems = list(missing(every, ledger))
     if update or as_json:
-        told, more = told_of(one for one in every if not incomplete([one], known()))
+        worlds = known()
+        told, more = told_of(one for one in every if not incomplete([one], worlds))
         problems += more
     if update:
         write(told, every, ledger)
@@ -76,8 +77,9 @@ def table(every: Sequence[Finding]) -> Table:
     made = Table(box=None, pad_edge=False, header_style="dim")
     for column in ("finding", "severity", "what goes wrong", "repair", "steps"):
         made.add_column(column, justify="right" if column == "steps" else "left")
+    worlds = known()
     for one in every:
-        broken = known().get(one.broken())
+        broken = worlds.get(one.broken())
         steps = getattr(broken.expect, "steps", None) if broken else None
         made.add_row(one.id, one.severity.value, one.title, one.repair, "–" if steps is None else str(steps))
     return made
@@ -118,8 +120,9 @@ def told_of(some: Iterable[Finding]) -> tuple[list[tuple[Shown, Story]], list[st
     """The traces of findings, and why there are none of others; says how far it has got."""
     chosen = list(some)
     progress, told, problems = Progress(len(chosen), "findings explored"), [], []
+    worlds = known()
     for finding in chosen:
-        one = shown(finding, known())
+        one = shown(finding, worlds)
         try:
             told.append((one, story_of(one, explored)))
         except Usage as surprise:
