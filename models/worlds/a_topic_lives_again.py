@@ -41,6 +41,26 @@ HALF = {
     "bounds": {**LIVES_AGAIN.bounds, "messages": 0, "failures": 0},
 }
 
+LOST_SESSION = World(
+    name="a-topic-lives-again-after-a-lost-session",
+    asks="If brokers lose their sessions while the topic is deleted and created again, does the new topic "
+    "get one leader, and only one?",
+    machines=(Topic, Election, Lifecycle),
+    bounds={
+        "brokers": 2,
+        "subscriptions": 0,
+        "keys": 1,
+        "segments": 1,
+        "initial_segments": 1,
+        "lives": 1,
+        "failures": 0,
+        "crashes": 0,
+        "expiries": 1,
+    },
+    idle=("crash", "restart", "fail_to_delete_segment", "a_segment_outlives_its_topic"),
+    expect=Holds(states=17_598, depth=20),
+)
+
 SPLIT_MEANWHILE = World(
     name="a-topic-lives-again-after-a-split",
     asks="If a split is under way while the topic is deleted and created again, does nothing of it reach the "
@@ -89,6 +109,7 @@ WORLDS = (
     LIVES_AGAIN.as_written(
         Violated("what_is_published_is_empty", steps=5), properties=(what_is_published_is_empty,)
     ),
+    LOST_SESSION,
     SPLIT_MEANWHILE,
     SPLIT_MEANWHILE.as_written(
         Violated("no_hash_has_two_writable_owners", steps=13), properties=(no_hash_has_two_writable_owners,)

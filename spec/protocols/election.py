@@ -98,7 +98,7 @@ def stand_for_election(w: Election, broker: str) -> None:
     Loading comes first, so that what it has in memory may be older than its lock. [468-READ-21]
     """
     require(w.controller[broker] is Controller.FOLLOWER)
-    require(w.stands[broker])
+    require(w.stands[broker] and not w.session_lost[broker])
 
     w.stands[broker] = False
     w.current[broker] = w.record.layout if w.record is not None else None

@@ -11,7 +11,15 @@ from dataclasses import dataclass, replace
 from spec.layout import initial_layout
 from spec.machine import WEAK, Bound, Memory, Variable, action, leads_to, require, sometimes, start
 from spec.protocols.election import Controller, Election, clear_lock
-from spec.protocols.topic import BROKERS, Ledger, Record, Subscribed, create_segment, delete_segment
+from spec.protocols.topic import (
+    BROKERS,
+    Ledger,
+    Record,
+    Subscribed,
+    create_segment,
+    delete_segment,
+    show_segment,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +96,8 @@ def finish_creation(w: Lifecycle, broker: str) -> None:
     w.work[broker] = None
     if not creation.recorded and w.record is None:
         w.record = Record(initial_layout(w.initial_segments), incarnation=creation.incarnation)
+        for segment in w.record.layout.active:
+            show_segment(w, segment.segment_id, creation.incarnation)
 
 
 @action("468-DELETE-01", "468-DELETE-02", broker=BROKERS)

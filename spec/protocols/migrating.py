@@ -15,6 +15,7 @@ from enum import Enum
 
 from spec.assignment import assignable
 from spec.design import Design
+from spec.immutable import Misuse
 from spec.layout import SegmentInfo, SegmentLayout, layout_of
 from spec.machine import (
     WEAK,
@@ -70,7 +71,7 @@ V4_CLIENTS = Domain("v4_client", "v")
 
 NAME = RegularName("t", "n", "x")
 KEY_NAMES = ("b", "3")
-"""Keys that two partitions route one way and two ranges the other way. [475-HASH-07]"""
+"""Keys that two partitions route one way and two ranges the other way; there are two. [475-HASH-07]"""
 
 NOTHING_YET = layout_of(0, 0, ())
 """The layout in a record that claims the name and has yet to say for what."""
@@ -186,6 +187,8 @@ class Migrating(Topic):
 @start
 def a_regular_topic(w: Migrating) -> None:
     """The topic is a regular one, with subscriptions that have a cursor on each of its partitions."""
+    if w.keys > len(KEY_NAMES):
+        raise Misuse(f"there are {len(KEY_NAMES)} keys that show both routings, and not {w.keys}")
     w.crashes_left = w.crashes
     w.record = None
     w.regular = RegularTopic(NAME, w.partitions)

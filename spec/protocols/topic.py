@@ -141,12 +141,13 @@ def create_segment(w: Topic, segment: int, incarnation: int, subscriptions: tupl
     """
     Make a segment's ledger with a cursor at its beginning for each subscription, or add what it lacks.
 
-    Where the names carry the topic's incarnation, one of another incarnation is another ledger: an older one
-    is out of everybody's reach, and a later one is out of reach for us. [468-SEGAPI-07]
+    Where the names carry the topic's incarnation, one of another incarnation is another ledger. There is room
+    for one here: for that of the topic that exists, or else for the latest. [468-SEGAPI-07]
     """
-    if w.born[segment] > incarnation:
+    held, lives = w.born[segment], w.record.incarnation if w.record is not None else None
+    if incarnation not in (held, lives) and (lives == held or held > incarnation):
         return
-    if w.born[segment] < incarnation or w.ledger[segment] is Ledger.ABSENT:
+    if held != incarnation or w.ledger[segment] is Ledger.ABSENT:
         w.born[segment] = incarnation
         w.ledger[segment] = Ledger.OPEN
         w.log[segment] = ()
@@ -155,6 +156,18 @@ def create_segment(w: Topic, segment: int, incarnation: int, subscriptions: tupl
     for subscription in subscriptions:
         if w.cursor[subscription, segment] is None:
             w.cursor[subscription, segment] = 0
+
+
+def show_segment(w: Topic, segment: int, incarnation: int) -> None:
+    """
+    Let the ledger of this incarnation stand for its id, where that of another one has been put in its place.
+
+    Two creations under way at once make two ledgers of different names, and here there is room for one.
+    """
+    if w.born[segment] != incarnation:
+        w.born[segment] = incarnation
+        w.ledger[segment] = Ledger.OPEN
+        w.log[segment] = ()
 
 
 def terminate_segment(w: Topic, segment: int, incarnation: int) -> None:

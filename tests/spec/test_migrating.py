@@ -18,6 +18,7 @@ def test_keys_change_place_at_the_flip(key: str) -> None:
     assert route(before, key).segment_id + 2 != route(after, key).segment_id
 
 
+@pytest.mark.claims("475-STEP-07")
 def test_as_written_a_migration_is_one_write() -> None:
     assert plan(AS_WRITTEN) == (Step.CHECK, Step.PUBLISH, Step.RELEASE)
 
