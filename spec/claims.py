@@ -78,10 +78,10 @@ class Ledger:
         raise Refused(Reason.CLAIM_UNKNOWN, id)
 
 
-PENDING = ("controller", "transactions", "implementation", "conformance")
+PENDING = ("transactions", "implementation", "conformance")
 """The pieces of work that claims may still be waiting for."""
 
-CLAIM_ID = re.compile(r"\b\d{3}-(?!READ-)[A-Z]+-\d{2,3}\b")
+CLAIM_ID = re.compile(r"\b\d{3}-(?!READ-|HOLE-)[A-Z]+-\d{2,3}\b")
 READING_ID = re.compile(r"\b\d{3}-READ-\d{2,3}\b")
 
 

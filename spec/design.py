@@ -108,7 +108,7 @@ class Design:
     """468-READ-41: else a push from an earlier connection undoes a later one of the same epoch, for good."""
 
     replaced_consumers_are_told: bool
-    """468-SESSION-03: else a process whose name another one uses, too, reads on and is never told anything."""
+    """468-SESSION-03: else a process whose name another one uses, too, reads on and is never told."""
 
     sessions_are_fenced: bool
     """468-READ-40: else the timers of a deposed leader evict consumers that have long moved on."""
@@ -117,7 +117,7 @@ class Design:
     """468-READ-34: else what a leader left half written is restored, and segments have two owners or none."""
 
     leaders_hang_up_when_deposed: bool
-    """Else consumers who never left are strangers to a broker that is elected again, and are evicted there."""
+    """Else consumers who never left are strangers to a broker that is elected again, and evicted there."""
 
     segments_admit_one_consumer: bool
     """468-READ-35: else a consumer that has not heard yet reads on beside the new owner of its segment."""

@@ -116,9 +116,10 @@ def _changes(names: Sequence[str], before: State, after: State) -> Iterator[Chan
 
 
 def _narrowed(name: str, old: Any, new: Any) -> Iterator[Change]:
-    """A change told by the fields that changed, where telling it whole would be long."""
+    """A change told by the fields that changed, where telling it whole would be long and it has no words."""
     told = shown(old), shown(new)
-    if max(map(len, told)) <= LONG or type(old) is not type(new) or not is_dataclass(old):
+    has_words = "__str__" in vars(type(old))
+    if max(map(len, told)) <= LONG or type(old) is not type(new) or not is_dataclass(old) or has_words:
         yield Change(name, *told)
         return
     for field in fields(old):

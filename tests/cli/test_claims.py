@@ -54,8 +54,9 @@ def test_a_claim_that_a_world_checks_leads_to_the_machine() -> None:
 
     assert done.exit_code == 0
     assert "check      world:split-merge\n" in done.output
+    assert "check      world:subscribe-during-split\n" in done.output
     assert "rule       models/worlds/split_merge.py:" in done.output
-    assert "waits for " in done.output
+    assert "rule       spec/protocols/producing.py:" in done.output
 
 
 def test_a_module_of_worlds_that_cannot_be_read_changes_nothing(
