@@ -5,9 +5,9 @@ Here the changes are not taken for one step, because the questions are about wha
 it. There is no clock, and consumers stay as they are.
 """
 
+from spec.protocols.automatic_change import AutomaticChange
 from spec.protocols.election import Election, a_deposed_leader_acts_beside_its_successor
 from spec.protocols.layout_change import LayoutChange, a_merge_was_published, a_split_was_published
-from spec.protocols.scaling import AutomaticChange
 from spec.world import Holds, Violated, World
 
 BOUNDS = {

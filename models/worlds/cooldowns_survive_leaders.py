@@ -5,8 +5,10 @@ A change of the layout is one step. Splits are asked about with consumers that c
 that crashes; merges on a quiet topic, with a leader that is deposed and does not know.
 """
 
+from spec.protocols.during_scaling import ByHand, Clock, ForConsumers
 from spec.protocols.election import Election
-from spec.protocols.scaling import ByHand, Clock, ForConsumers, Reporting, Scaling
+from spec.protocols.load_reports import Reporting
+from spec.protocols.scaling import Scaling
 from spec.world import Holds, Violated, World
 
 BOUNDS = {
