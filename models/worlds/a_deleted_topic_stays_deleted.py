@@ -1,13 +1,15 @@
 """Does the regular topic come back when the scalable one that was made from it is deleted?"""
 
 from spec.protocols.claiming_names import Deleting, a_deleted_topic_does_not_come_back, deletions_end
-from spec.protocols.migrating import Migrating, UnreliableStore
+from spec.protocols.interrupted_migration import Crashing, UnreliableStore
+from spec.protocols.migrating import Migrating
+from spec.protocols.v5_clients import V5Clients
 from spec.world import Holds, Violated, World
 
 A_DELETED_TOPIC_STAYS_DELETED = World(
     name="a-deleted-topic-stays-deleted",
     asks="If a migrated topic is deleted while a broker is still at its migration, is it gone for good?",
-    machines=(Migrating, UnreliableStore, Deleting),
+    machines=(Migrating, Crashing, V5Clients, UnreliableStore, Deleting),
     bounds={
         "brokers": 2,
         "commands": 1,

@@ -10,21 +10,17 @@ from spec.protocols.claiming_names import (
     claims_are_settled,
     no_topic_is_removed_unasked,
 )
-from spec.protocols.migrating import (
-    Migrating,
-    every_child_takes_writes,
-    every_lock_is_released,
-    no_subscription_loses_a_message,
-    one_command_migrates,
-    what_is_begun_is_finished,
-)
+from spec.protocols.interrupted_migration import Crashing, what_is_begun_is_finished
+from spec.protocols.migrating import Migrating, every_lock_is_released, one_command_migrates
+from spec.protocols.one_name import every_child_takes_writes
+from spec.protocols.v5_clients import V5Clients, no_subscription_loses_a_message
 from spec.world import Holds, Violated, World
 
 A_NAME_IS_ONE_TOPIC = World(
     name="a-name-is-one-topic",
     asks="If a topic is migrated, created as a scalable one, created by a v4 client and deleted, all under "
     "one name, does the name ever belong to two topics?",
-    machines=(Migrating, Naming),
+    machines=(Migrating, Crashing, V5Clients, Naming),
     bounds={
         "brokers": 2,
         "commands": 1,

@@ -1,14 +1,17 @@
 """Does every open lookup session learn that its topic is scalable, and never unlearn it?"""
 
 from spec.protocols.during_migration import LateAnswers
-from spec.protocols.migrating import Migrating, sessions_never_go_back
+from spec.protocols.interrupted_migration import Crashing
+from spec.protocols.migrating import Migrating
+from spec.protocols.one_name import OneName
+from spec.protocols.v5_clients import V5Clients, sessions_never_go_back
 from spec.world import Holds, Violated, World
 
 MIGRATION_IS_SEEN_BY_EVERY_SESSION = World(
     name="migration-is-seen-by-every-session",
     asks="If the migrating broker crashes and answers are overtaken, does every session show the real layout "
     "in the end, and none a synthetic one after that?",
-    machines=(Migrating, LateAnswers),
+    machines=(OneName, Migrating, Crashing, V5Clients, LateAnswers),
     bounds={
         "brokers": 1,
         "commands": 1,

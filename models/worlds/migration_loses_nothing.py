@@ -1,11 +1,12 @@
 """Is anything lost, overtaken or left half done when a partitioned topic with a backlog becomes scalable?"""
 
-from spec.protocols.migrating import (
-    Migrating,
+from spec.protocols.interrupted_migration import Crashing, what_is_begun_is_finished
+from spec.protocols.migrating import Migrating
+from spec.protocols.one_name import OneName, once_scalable_always_scalable
+from spec.protocols.v5_clients import (
+    V5Clients,
     keys_stay_in_order_across_the_flip,
     no_subscription_loses_a_message,
-    once_scalable_always_scalable,
-    what_is_begun_is_finished,
 )
 from spec.world import Holds, Violated, World
 
@@ -13,7 +14,7 @@ MIGRATION_LOSES_NOTHING = World(
     name="migration-loses-nothing",
     asks="While a partitioned topic becomes scalable and its broker may crash, does every subscription get "
     "every message, and each key in order?",
-    machines=(Migrating,),
+    machines=(OneName, Migrating, Crashing, V5Clients),
     bounds={
         "brokers": 2,
         "commands": 1,

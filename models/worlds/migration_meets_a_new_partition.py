@@ -3,16 +3,16 @@
 from dataclasses import replace
 
 from spec.protocols.during_migration import Growing, sessions_show_every_partition
-from spec.protocols.migrating import (
-    Migrating,
-    no_subscription_loses_a_message,
-)
+from spec.protocols.interrupted_migration import Crashing
+from spec.protocols.migrating import Migrating
+from spec.protocols.one_name import OneName
+from spec.protocols.v5_clients import V5Clients, no_subscription_loses_a_message
 from spec.world import Holds, Violated, World
 
 MIGRATION_MEETS_A_NEW_PARTITION = World(
     name="migration-meets-a-new-partition",
     asks="If a partition is added while the topic is migrated, is it migrated with it or refused?",
-    machines=(Migrating, Growing),
+    machines=(OneName, Migrating, Crashing, V5Clients, Growing),
     bounds={
         "brokers": 2,
         "commands": 1,

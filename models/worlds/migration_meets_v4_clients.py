@@ -1,14 +1,17 @@
 """What becomes of v4 clients that come at the worst moment, and of those who wait for them?"""
 
 from spec.protocols.during_migration import OldClients, no_v4_client_stays_attached
-from spec.protocols.migrating import Migrating, migrated_topics_are_drained
+from spec.protocols.interrupted_migration import Crashing
+from spec.protocols.migrating import Migrating
+from spec.protocols.one_name import OneName
+from spec.protocols.v5_clients import V5Clients, migrated_topics_are_drained
 from spec.world import Holds, Violated, World
 
 MIGRATION_MEETS_V4_CLIENTS = World(
     name="migration-meets-v4-clients",
     asks="If v4 clients connect while a topic is migrated, are they all sent away, and are the old "
     "partitions drained although some of them held on?",
-    machines=(Migrating, OldClients),
+    machines=(OneName, Migrating, Crashing, V5Clients, OldClients),
     bounds={
         "brokers": 1,
         "commands": 1,

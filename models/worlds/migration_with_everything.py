@@ -1,14 +1,26 @@
 """Does migration hold when subscriptions, v4 clients, late answers, crashes and lost locks come together?"""
 
 from spec.protocols.during_migration import LateAnswers, OldClients, Subscribing
-from spec.protocols.migrating import Migrating, UnreliableStore
+from spec.protocols.interrupted_migration import Crashing, UnreliableStore
+from spec.protocols.migrating import Migrating
+from spec.protocols.one_name import OneName
+from spec.protocols.v5_clients import V5Clients
 from spec.world import Holds, World
 
 WORLDS = (
     World(
         name="migration-with-everything",
         asks="If everybody comes at the worst moment, does anything of what is asked of a migration break?",
-        machines=(Migrating, UnreliableStore, Subscribing, OldClients, LateAnswers),
+        machines=(
+            OneName,
+            Migrating,
+            Crashing,
+            V5Clients,
+            UnreliableStore,
+            Subscribing,
+            OldClients,
+            LateAnswers,
+        ),
         bounds={
             "brokers": 2,
             "commands": 1,

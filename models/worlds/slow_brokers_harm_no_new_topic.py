@@ -13,14 +13,17 @@ from spec.protocols.claiming_names import (
     deletions_end,
     no_topic_is_removed_unasked,
 )
+from spec.protocols.interrupted_migration import (
+    Crashing,
+    UnreliableStore,
+    what_is_begun_is_finished,
+    what_is_scalable_is_left_alone,
+)
 from spec.protocols.migrating import (
     Migrating,
-    UnreliableStore,
     every_command_is_answered,
     every_lock_is_released,
     nothing_is_touched_before_the_commit,
-    what_is_begun_is_finished,
-    what_is_scalable_is_left_alone,
 )
 from spec.world import Holds, Violated, World
 
@@ -28,7 +31,7 @@ SLOW_BROKERS_HARM_NO_NEW_TOPIC = World(
     name="slow-brokers-harm-no-new-topic",
     asks="If a topic is deleted, and another one of its name is created, while a broker that has lost its "
     "lock is still at its migration, is the new one left alone?",
-    machines=(Migrating, UnreliableStore, Naming, Deleting),
+    machines=(Migrating, Crashing, UnreliableStore, Naming, Deleting),
     bounds={
         "brokers": 2,
         "commands": 1,
@@ -66,10 +69,6 @@ SLOW_BROKERS_HARM_NO_NEW_TOPIC = World(
     ),
     idle=(
         "push_layout",
-        "open_session",
-        "notice_change",
-        "send",
-        "read",
         "commit_without_an_answer",
         "learn_the_outcome",
         "create_scalable_topic",

@@ -1,14 +1,17 @@
 """What becomes of subscriptions that come and go while their topic is migrated?"""
 
 from spec.protocols.during_migration import Subscribing
-from spec.protocols.migrating import Migrating, UnreliableStore, no_subscription_loses_a_message
+from spec.protocols.interrupted_migration import Crashing, UnreliableStore
+from spec.protocols.migrating import Migrating
+from spec.protocols.one_name import OneName
+from spec.protocols.v5_clients import V5Clients, no_subscription_loses_a_message
 from spec.world import Holds, Violated, World
 
 SUBSCRIPTIONS_SURVIVE_MIGRATION = World(
     name="subscriptions-survive-migration",
     asks="Does a subscription that is made while the topic is migrated get all that follows, and does one "
     "that is deleted leave nothing behind, even if two brokers carry out the same migration?",
-    machines=(Migrating, UnreliableStore, Subscribing),
+    machines=(OneName, Migrating, Crashing, V5Clients, UnreliableStore, Subscribing),
     bounds={
         "brokers": 2,
         "commands": 1,

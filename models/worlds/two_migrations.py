@@ -1,13 +1,19 @@
 """If the same topic is migrated twice at once, does one command win, and is everybody told the truth?"""
 
-from spec.protocols.migrating import Migrating, UnreliableStore, who_migrates_is_not_told_otherwise
+from spec.protocols.interrupted_migration import (
+    Crashing,
+    UnreliableStore,
+    who_migrates_is_not_told_otherwise,
+)
+from spec.protocols.migrating import Migrating
+from spec.protocols.one_name import OneName
 from spec.world import Holds, Violated, World
 
 TWO_MIGRATIONS = World(
     name="two-migrations",
     asks="If two operators migrate the same topic, and the store ends sessions and loses answers, does "
     "exactly one of them hear that it was done?",
-    machines=(Migrating, UnreliableStore),
+    machines=(OneName, Migrating, Crashing, UnreliableStore),
     bounds={
         "brokers": 2,
         "commands": 2,
@@ -25,15 +31,7 @@ TWO_MIGRATIONS = World(
         "expiries": 1,
         "lost_replies": 1,
     },
-    idle=(
-        "push_layout",
-        "open_session",
-        "notice_change",
-        "send",
-        "read",
-        "a_child_is_written_while_its_parents_drain",
-        "a_subscription_reads_across_the_flip",
-    ),
+    idle=("push_layout",),
     expect=Holds(states=11_950, depth=27),
 )
 

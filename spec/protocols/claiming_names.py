@@ -22,12 +22,13 @@ from spec.machine import (
     step,
 )
 from spec.migration import Client, RegularTopic
-from spec.protocols.migrating import (
+from spec.protocols.migrating import Migrating
+from spec.protocols.one_name import (
     CREATION,
     DELETION,
     NAME,
     NOTHING_YET,
-    Migrating,
+    OneName,
     fenced,
     old_topic,
     partitions_of,
@@ -217,7 +218,7 @@ def an_auto_creation_gives_way(w: Naming) -> object:
 # The end of a migrated topic
 
 
-class Deleting(Migrating):
+class Deleting(OneName):
     """A migrated topic is deleted."""
 
     deletions = Bound()

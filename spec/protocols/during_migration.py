@@ -22,18 +22,18 @@ from spec.machine import (
     step,
 )
 from spec.migration import Client
-from spec.protocols.migrating import (
+from spec.protocols.migrating import Migrating, Step
+from spec.protocols.one_name import (
     CLIENTS,
     KEY_NAMES,
     V4,
     V4_CLIENTS,
-    Migrating,
-    Step,
-    active_places,
+    OneName,
     attached,
     fenced,
     partitions_of,
     passes_the_guard,
+    place_of,
     places,
     scalable_layout,
     seen,
@@ -45,7 +45,7 @@ from spec.routing import TopicView
 # Subscriptions
 
 
-class Subscribing(Migrating):
+class Subscribing(OneName):
     """Subscriptions that come to be, and go, while the topic is migrated."""
 
     leaving = Family[str, bool](SUBSCRIPTIONS, False)
@@ -68,14 +68,14 @@ def subscribe(w: Subscribing, client: str, subscription: str, segment: int) -> N
     A terminated topic takes subscriptions, unless the design freezes those of the old partitions.
     """
     view = w.view[client]
-    require(view is not None and segment in active_places(w, view))
+    require(view is not None and segment in _active_places(w, view))
     assert view is not None
     require(w.subscribed[subscription] in (Subscribed.NOT, Subscribed.ASKED) and not w.leaving[subscription])
     require(not _frozen(w, view, segment))
 
     if w.cursor[subscription, segment] is None:
         w.cursor[subscription, segment] = len(w.log[segment])
-    everywhere = all(w.cursor[subscription, k] is not None for k in active_places(w, view))
+    everywhere = all(w.cursor[subscription, k] is not None for k in _active_places(w, view))
     w.subscribed[subscription] = Subscribed.CREATED if everywhere else Subscribed.ASKED
 
 
@@ -92,6 +92,11 @@ def unsubscribe(w: Subscribing, client: str, subscription: str) -> None:
     w.cursor[subscription, segment] = None
     w.leaving[subscription] = True
     w.subscribed[subscription] = Subscribed.ASKED if held[1:] else Subscribed.DELETED
+
+
+def _active_places(w: Subscribing, view: TopicView) -> tuple[int, ...]:
+    """Where the messages lie that are sent by this view."""
+    return tuple(place_of(w, view.layout, s) for s in view.layout.active)
 
 
 def _frozen(w: Subscribing, view: TopicView, segment: int) -> bool:
@@ -296,7 +301,7 @@ def sessions_show_every_partition(w: Growing, client: str) -> tuple[object, obje
 # Answers that are overtaken
 
 
-class LateAnswers(Migrating):
+class LateAnswers(OneName):
     """Answers to lookups that are on their way while the sessions are told something newer."""
 
     coming = Family[str, TopicView | None](CLIENTS, None)

@@ -4,7 +4,8 @@ import pytest
 
 from spec.design import AS_WRITTEN, HARDENED
 from spec.migration import RegularTopic, migrated_layout, synthetic_view
-from spec.protocols.migrating import KEY_NAMES, NAME, Step, plan
+from spec.protocols.migrating import Step, plan
+from spec.protocols.one_name import KEY_NAMES, NAME
 from spec.routing import Routing, TopicView, route
 
 
