@@ -150,8 +150,8 @@ def segments_may_move(w: Reporting) -> None:
 @action("483-REPORT-03", "483-REPORT-07", host=HOSTS, segment=SEGMENTS, fair=WEAK)
 def sample(w: Reporting, host: str, segment: int) -> None:
     """The owner compares a segment's rates with what it wrote last, and sends them off if they are news."""
+    require(w.host[segment] == host)
     record = w.record
-    require(record is not None and w.host[segment] == host)
     assert record is not None
     rates = true_rates(w, record.layout.segment(segment))
     require(worth_writing(w.written[host, segment], rates, floor=floor_of(w)))
