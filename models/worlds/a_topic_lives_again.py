@@ -34,7 +34,7 @@ LIVES_AGAIN = World(
         "lost_acknowledgements": 0,
     },
     idle=(*NO_EXPIRY, *NO_LOST_ACKNOWLEDGEMENT),
-    expect=Holds(states=70_836, depth=21),
+    expect=Holds(states=77_400, depth=21),
 )
 HALF = {
     "properties": (no_topic_stays_without_its_segments,),
@@ -58,7 +58,7 @@ LOST_SESSION = World(
         "expiries": 1,
     },
     idle=("crash", "restart", "fail_to_delete_segment", "a_segment_outlives_its_topic"),
-    expect=Holds(states=17_598, depth=20),
+    expect=Holds(states=16_458, depth=20),
 )
 
 SPLIT_MEANWHILE = World(

@@ -10,6 +10,7 @@ from models.worlds.leaving_out import (
 from spec.protocols.election import Election
 from spec.protocols.layout_change import LayoutChange
 from spec.protocols.producing import LookingUp, Producing
+from spec.protocols.reading import Reading
 from spec.protocols.subscriptions import Subscriptions
 from spec.protocols.topic import Topic, no_acknowledged_message_is_lost
 from spec.world import Holds, Violated, World
@@ -18,7 +19,7 @@ SUBSCRIBE = World(
     name="subscribe-during-split",
     asks="If a subscription is created or deleted while a segment splits, is every message kept that is "
     "acknowledged once it exists?",
-    machines=(Topic, Election, LayoutChange, Subscriptions, Producing, LookingUp),
+    machines=(Topic, Election, LayoutChange, Subscriptions, Producing, LookingUp, Reading),
     bounds={
         "brokers": 1,
         "subscriptions": 1,
@@ -41,7 +42,7 @@ SUBSCRIBE = World(
         *NO_LOST_ACKNOWLEDGEMENT,
         "a_creation_stopped_half_way",
     ),
-    expect=Holds(states=1_535, depth=21),
+    expect=Holds(states=2_325, depth=22),
 )
 LOST = (no_acknowledged_message_is_lost,)
 

@@ -97,7 +97,6 @@ def stand_for_election(w: Election, broker: str) -> None:
 
     Loading comes first, so that what it has in memory may be older than its lock. [468-READ-21]
     """
-    require(w.controller[broker] is Controller.FOLLOWER)
     require(w.stands[broker] and not w.session_lost[broker])
 
     w.stands[broker] = False
@@ -144,7 +143,6 @@ def notice_later_term(w: Election, broker: str) -> None:
 def expire_session(w: Election, broker: str) -> None:
     """The store ends a broker's session and takes its lock away; the broker lives on and does not notice."""
     require(w.expiries_left)
-    require(w.up[broker] and not w.session_lost[broker])
     require(w.lock == broker or w.stands[broker])
 
     w.expiries_left -= 1
@@ -165,7 +163,7 @@ def notice_lost_session(w: Election, broker: str) -> None:
     w.session_lost[broker] = False
     if w.controller[broker] in (Controller.ELECTED, Controller.LEADER):
         w.controller[broker] = Controller.FOLLOWER
-    if w.design.lost_sessions_read_again:
+    if w.design.lost_sessions_read_again and w.controller[broker] is Controller.FOLLOWER:
         w.stands[broker] = True
 
 
@@ -173,7 +171,6 @@ def notice_lost_session(w: Election, broker: str) -> None:
 def crash(w: Election, broker: str) -> None:
     """A broker is gone with all that it had in memory, and its session with it."""
     require(w.crashes_left)
-    require(w.up[broker])
 
     w.crashes_left -= 1
     w.up[broker] = False
@@ -245,8 +242,10 @@ def one_broker_is_in_office(w: Election) -> Iterator[str]:
 @always("468-SERVICE-02", "468-PATH-04", broker=BROKERS)
 def who_is_down_has_no_controller(w: Election, broker: str) -> Iterator[str]:
     """A broker that is not running keeps nothing in memory and holds no lock."""
-    if not w.up[broker] and (w.controller[broker] is not Controller.ABSENT or w.lock == broker):
-        yield f"{broker} is down and has a controller or the lock"
+    if w.up[broker]:
+        return
+    if w.controller[broker] is not Controller.ABSENT or w.lock == broker or w.session_lost[broker]:
+        yield f"{broker} is down and has a controller, a session or the lock"
 
 
 @always("468-ELECT-01", "468-CTRL-08", broker=BROKERS)
@@ -263,6 +262,17 @@ def everybody_hears_that_nobody_leads(w: Election, after: Election, broker: str)
     waiting = after.controller[broker] is Controller.FOLLOWER and not after.session_lost[broker]
     if cleared and waiting and not after.stands[broker]:
         yield f"{w.lock} lost the lock, and {broker} will never hear of it"
+
+
+@step("468-ELECT-01", "468-CTRL-14", broker=BROKERS)
+def offices_are_won_and_lost_for_a_reason(w: Election, after: Election, broker: str) -> Iterator[str]:
+    """Only who was elected takes over, and who is in office stays, unless its broker or session ends."""
+    before, then = w.controller[broker], after.controller[broker]
+    resigned = in_office(w, broker) and then in (Controller.FOLLOWER, Controller.ELECTED)
+    if then is Controller.LEADER and before not in (Controller.ELECTED, Controller.LEADER):
+        yield f"{broker} took over and was not elected"
+    if resigned and not w.session_lost[broker]:
+        yield f"{broker} gave up an office that was its own"
 
 
 @always("468-CTRL-14", "468-CTRL-16", broker=BROKERS)

@@ -18,6 +18,7 @@ from spec.machine import (
     Memory,
     Variable,
     action,
+    always,
     leads_to,
     require,
     sometimes,
@@ -320,6 +321,23 @@ def only_who_leads_begins(w: LayoutChange, after: LayoutChange, broker: str, ope
     began = w.change[broker, operation] is None and after.change[broker, operation] is not None
     if began and not leading(w, broker):
         yield f"{broker} began a change and does not lead"
+
+
+@step("468-SPLIT-04", broker=BROKERS, operation=OPERATIONS)
+def nobody_drops_one_change_for_another(
+    w: LayoutChange, after: LayoutChange, broker: str, operation: str
+) -> Iterator[str]:
+    """What was begun is ended before another change takes its place."""
+    before, then = w.change[broker, operation], after.change[broker, operation]
+    if before is not None and then is not None and before.of.parents != then.of.parents:
+        yield f"{broker} was about {before.of} and is now about {then.of}"
+
+
+@always("468-SPLIT-13")
+def no_more_replies_are_lost_than_may_be(w: LayoutChange) -> Iterator[str]:
+    """Lost replies stay within their budget."""
+    if w.replies_left < 0:
+        yield f"{-w.replies_left} replies too many are lost"
 
 
 @step("468-ELECT-01", "468-CTRL-01", broker=BROKERS, operation=OPERATIONS)

@@ -6,10 +6,23 @@ crash in between leaves a record whose segments do not exist. Names, versions an
 begin where those of the old one began, so the design gives each incarnation names of its own.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from spec.layout import initial_layout
-from spec.machine import WEAK, Bound, Memory, Variable, action, leads_to, require, sometimes, start
+from spec.machine import (
+    WEAK,
+    Bound,
+    Memory,
+    Variable,
+    action,
+    always,
+    leads_to,
+    require,
+    sometimes,
+    start,
+    step,
+)
 from spec.protocols.election import Controller, Election, clear_lock
 from spec.protocols.topic import (
     BROKERS,
@@ -97,7 +110,8 @@ def finish_creation(w: Lifecycle, broker: str) -> None:
     if not creation.recorded and w.record is None:
         w.record = Record(initial_layout(w.initial_segments), incarnation=creation.incarnation)
         for segment in w.record.layout.active:
-            show_segment(w, segment.segment_id, creation.incarnation)
+            if segment.segment_id not in creation.segments:
+                show_segment(w, segment.segment_id, creation.incarnation)
 
 
 @action("468-DELETE-01", "468-DELETE-02", broker=BROKERS)
@@ -143,7 +157,7 @@ def fail_to_delete_segment(w: Lifecycle, broker: str) -> None:
     """A segment cannot be deleted; the deletion of the topic goes on without it."""
     require(w.failures_left)
     deletion = w.work[broker]
-    require(isinstance(deletion, Deletion) and deletion.segments)
+    require(isinstance(deletion, Deletion))
     assert isinstance(deletion, Deletion)
 
     w.failures_left -= 1
@@ -160,6 +174,28 @@ def finish_deletion(w: Lifecycle, broker: str) -> None:
     w.work[broker] = None
     if deletion.recorded:
         w.record = None
+
+
+@step("468-DELETE-02", "468-CREATE-05", broker=BROKERS)
+def work_is_done_before_it_is_dropped(w: Lifecycle, after: Lifecycle, broker: str) -> Iterator[str]:
+    """Who creates or deletes a topic visits all its segments, and does nothing else meanwhile."""
+    before, then = w.work[broker], after.work[broker]
+    if before is not None and then is None and before.segments and after.up[broker]:
+        yield f"{broker} is done and has left out {', '.join(map(str, before.segments))}"
+    if before is not None and then is not None and before.incarnation != then.incarnation:
+        yield f"{broker} was not done with incarnation {before.incarnation}"
+    if type(before) is not type(then) and before is not None and then is not None:
+        yield f"{broker} creates and deletes at once"
+
+
+@always("468-CREATE-05", "468-DELETE-03")
+def nothing_happens_more_often_than_it_may(w: Lifecycle) -> Iterator[str]:
+    """Who is down is about nothing; creations and failures stay within their budgets."""
+    for broker, work in w.work.items():
+        if work is not None and not w.up[broker]:
+            yield f"{broker} is down and works"
+    if w.births > w.lives or w.failures_left < 0:
+        yield "there are more creations or failures than there may be"
 
 
 @leads_to("468-DELETE-04", "468-CREATE-05")

@@ -5,6 +5,7 @@ A send is acknowledged, or pending because its acknowledgement was lost, or fail
 What is pending is sent again, to whichever segment owns its key by then.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from spec.layout import SegmentLayout
@@ -15,6 +16,7 @@ from spec.machine import (
     Family,
     Variable,
     action,
+    always,
     leads_to,
     require,
     sometimes,
@@ -85,7 +87,7 @@ def send_unacknowledged(w: Producing, producer: str, key: int) -> None:
 
 
 def _next_goes_to(w: Producing, producer: str, key: int) -> int | None:
-    require(w.to_send[producer] and w.pending[producer] is None)
+    require(w.to_send[producer])
     return _writable(w, producer, key)
 
 
@@ -139,6 +141,13 @@ def look_up(w: LookingUp, producer: str) -> None:
     assert w.record is not None
 
     w.view[producer] = view_of(w.record)
+
+
+@always("468-SPLIT-11", producer=PRODUCERS)
+def nobody_sends_more_than_it_may(w: Producing, producer: str) -> Iterator[str]:
+    """Messages and lost acknowledgements stay within their budgets."""
+    if w.to_send[producer] < 0 or w.acknowledgements_left < 0:
+        yield f"{producer} has sent too much, or too many acknowledgements are lost"
 
 
 @leads_to("468-SPLIT-11", producer=PRODUCERS)

@@ -23,7 +23,6 @@ class Reading(Topic):
 def read(w: Reading, subscription: str, segment: int) -> None:
     """Receive and acknowledge the next message of a segment that the subscription may read."""
     record = w.record
-    require(record is not None and w.subscribed[subscription] is Subscribed.CREATED)
     assert record is not None
     require(unread(w, subscription, segment))
     done = drained(w, subscription, record.layout)

@@ -7,9 +7,9 @@ record goes first, so that no client is sent to a ledger that is gone. [468-READ
 
 from spec.design import Pruning
 from spec.layout import prune_segment
-from spec.machine import WEAK, Memory, action, require, sometimes
+from spec.machine import WEAK, Memory, action, leads_to, require, sometimes
 from spec.protocols.election import Election, admitted
-from spec.protocols.topic import BROKERS, SEGMENTS, delete_segment, drained
+from spec.protocols.topic import BROKERS, SEGMENTS, Ledger, delete_segment, drained
 
 
 class Retention(Election):
@@ -48,6 +48,13 @@ def delete_pruned(w: Retention, broker: str) -> None:
     if w.record is not None:
         delete_segment(w, segment, w.record.incarnation)
     w.doomed[broker] = None
+
+
+@leads_to("468-SEGAPI-11", broker=BROKERS, segment=SEGMENTS)
+def what_is_pruned_is_deleted(w: Retention, broker: str, segment: int) -> tuple[object, object]:
+    """Unless its broker crashes, who has pruned a segment deletes its ledger."""
+    gone = w.ledger[segment] is Ledger.ABSENT or not w.up[broker]
+    return w.doomed[broker] == segment and not gone, gone
 
 
 @sometimes("468-LAYOUT-03")

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from spec.design import Discovery
-from spec.machine import WEAK, Memory, action, always, leads_to, require, sometimes
+from spec.machine import WEAK, Memory, action, always, leads_to, require, sometimes, step
 from spec.protocols.election import Election, admitted
 from spec.protocols.topic import BROKERS, SEGMENTS, SUBSCRIPTIONS, Ledger, Record, Subscribed
 
@@ -141,6 +141,58 @@ def whoever_is_subscribed_stands_in_the_record(w: Subscriptions, subscription: s
     if w.design.discovery is Discovery.RECORD and record is not None:
         if w.subscribed[subscription] is Subscribed.CREATED and subscription not in record.subscriptions:
             yield f"{subscription} was created and is not in the record"
+
+
+@step("468-ADMIN-01", "468-ADMIN-02", broker=BROKERS)
+def errands_are_run_to_the_end(w: Subscriptions, after: Subscriptions, broker: str) -> Iterator[str]:
+    """Who is about a subscription takes nothing else on before it is done."""
+    before, then = w.errand[broker], after.errand[broker]
+    if before is None or then is None or before == then:
+        return
+    if (before.subscription, before.segments[1:]) != (then.subscription, then.segments):
+        yield f"{broker} left subscription {before.subscription} half-way"
+
+
+@step("468-ADMIN-02", subscription=SUBSCRIPTIONS)
+def only_what_exists_is_deleted(w: Subscriptions, after: Subscriptions, subscription: str) -> Iterator[str]:
+    """A subscription is deleted once, after it was created."""
+    again = w.record != after.record and w.subscribed[subscription] is Subscribed.DELETED
+    if again and w.errand != after.errand and _deletes(after, subscription) and not _deletes(w, subscription):
+        yield f"{subscription} is deleted again"
+    if after.subscribed[subscription] is Subscribed.DELETED and w.subscribed[subscription] in (
+        Subscribed.NOT,
+        Subscribed.ASKED,
+    ):
+        yield f"{subscription} is deleted and never existed"
+
+
+def _deletes(w: Subscriptions, subscription: str) -> bool:
+    about = [errand for errand in w.errand.values() if errand is not None]
+    return any(e.subscription == subscription and e.outcome is Subscribed.DELETED for e in about)
+
+
+@always("468-ADMIN-01", subscription=SUBSCRIPTIONS, segment=SEGMENTS)
+def nobody_is_subscribed_unasked(w: Subscriptions, subscription: str, segment: int) -> Iterator[str]:
+    """A cursor stands in a ledger, and belongs to a subscription that somebody asked for."""
+    if w.cursor[subscription, segment] is None:
+        return
+    if w.subscribed[subscription] is Subscribed.NOT:
+        yield f"segment {segment} has a cursor for {subscription}, for which nobody has asked"
+    if w.ledger[segment] is Ledger.ABSENT:
+        yield f"{subscription} has a cursor on segment {segment}, which does not exist"
+
+
+@step("468-ADMIN-01", subscription=SUBSCRIPTIONS, segment=SEGMENTS)
+def history_is_not_for_newcomers(
+    w: Subscriptions, after: Subscriptions, subscription: str, segment: int
+) -> Iterator[str]:
+    """A new cursor is put on an active segment, unless that was sealed while the cursor was on its way."""
+    new = w.cursor[subscription, segment] is None and after.cursor[subscription, segment] is not None
+    record = w.record
+    if not new or record is None or not record.layout.has(segment) or record.layout.segment(segment).active:
+        return
+    if not any(errand is not None and segment in errand.segments for errand in w.errand.values()):
+        yield f"{subscription} got a cursor on segment {segment}, which had been sealed before"
 
 
 @sometimes("468-READ-48", subscription=SUBSCRIPTIONS)

@@ -308,6 +308,14 @@ def no_acknowledged_message_is_lost(w: Topic, subscription: str, segment: int) -
         yield f"message {owed[0]} was acknowledged in segment {segment}, which is in no layout"
 
 
+@step("468-SPLIT-03", subscription=SUBSCRIPTIONS, segment=SEGMENTS)
+def cursors_only_go_forward(w: Topic, after: Topic, subscription: str, segment: int) -> Iterator[str]:
+    """What a subscription has acknowledged in a segment stays acknowledged."""
+    before, then = w.cursor[subscription, segment], after.cursor[subscription, segment]
+    if before is not None and then is not None and then < before and w.born[segment] == after.born[segment]:
+        yield f"{subscription} went back in segment {segment} from {before} to {then}"
+
+
 @always("468-SPLIT-17", "468-SPLIT-18", key=KEYS)
 def no_hash_has_two_writable_owners(w: Topic, key: int) -> Iterator[str]:
     """Of all published segments that cover a hash, one at most takes appends."""
