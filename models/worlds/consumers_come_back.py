@@ -1,7 +1,8 @@
 """Consumers that die, come back or leave, and what becomes of their segments."""
 
-from models.worlds.half_open_connections import LISTENS_TO_ONE, WITHOUT_FAILURES_OF_BROKERS
-from spec.protocols.coordination import Coordination, the_dead_are_evicted
+from models.worlds.half_open_connections import LISTENS_TO_ONE, OF_SESSIONS, WITHOUT_FAILURES_OF_BROKERS
+from spec.protocols.connections import Connections, the_dead_are_evicted
+from spec.protocols.coordination import Coordination
 from spec.protocols.election import Election
 from spec.world import Holds, Violated, World
 
@@ -9,7 +10,7 @@ WORLD = World(
     name="consumers-come-back",
     asks="If consumers die, start again, lose connections and leave, does a return disturb nobody, and are "
     "the segments of those who stay away taken over?",
-    machines=(Election, Coordination),
+    machines=(Election, Coordination, Connections),
     bounds={
         "brokers": 1,
         "subscriptions": 1,
@@ -23,7 +24,7 @@ WORLD = World(
         "deaths": 1,
         "leaves": 1,
     },
-    properties=tuple(Coordination.properties),
+    properties=OF_SESSIONS,
     idle=(*WITHOUT_FAILURES_OF_BROKERS, *LISTENS_TO_ONE, "deal_again"),
     expect=Holds(states=12_625, depth=22),
 )

@@ -2,14 +2,14 @@
 
 from dataclasses import replace
 
-from models.worlds.half_open_connections import LISTENS_TO_ONE
-from spec.protocols.coordination import (
-    Coordination,
+from models.worlds.half_open_connections import LISTENS_TO_ONE, OF_SESSIONS
+from spec.protocols.connections import (
+    Connections,
     a_name_has_two_connections,
-    a_rebalance_is_half_stored,
     sessions_of_connected_consumers_stay_stored,
     somebody_died_and_is_back,
 )
+from spec.protocols.coordination import Coordination, a_rebalance_is_half_stored
 from spec.protocols.election import (
     Election,
     a_deposed_leader_acts_beside_its_successor,
@@ -22,7 +22,7 @@ WORLD = World(
     name="deposed-leader-keeps-consumers",
     asks="If a deposed leader goes on serving its consumers beside its successor, are all sessions safe from "
     "it, and do all consumers end up with the successor?",
-    machines=(Election, Coordination),
+    machines=(Election, Coordination, Connections),
     bounds={
         "brokers": 2,
         "subscriptions": 1,
@@ -40,11 +40,7 @@ WORLD = World(
         one_broker_is_in_office,
         a_topic_gets_a_leader_again,
         a_deposed_leader_acts_beside_its_successor,
-        *(
-            p
-            for p in Coordination.properties
-            if p not in (a_name_has_two_connections, somebody_died_and_is_back)
-        ),
+        *(p for p in OF_SESSIONS if p not in (a_name_has_two_connections, somebody_died_and_is_back)),
     ),
     idle=(
         *LISTENS_TO_ONE,
@@ -68,7 +64,7 @@ LARGE = replace(
     WORLD,
     name="deposed-leader-keeps-consumers-large",
     bounds={**WORLD.bounds, "drops": 1, "deaths": 1, "consumers": 1, "crashes": 1},
-    properties=tuple(p for p in Coordination.properties if p is not a_rebalance_is_half_stored),
+    properties=tuple(p for p in OF_SESSIONS if p is not a_rebalance_is_half_stored),
     idle=(*LISTENS_TO_ONE, "load_before_the_election", "deal_again", "leave"),
     expect=Holds(states=385_337, depth=32),
     large=True,

@@ -1,6 +1,7 @@
 """Consumers that reconnect under the same name while the broker still takes their old connection for open."""
 
-from spec.protocols.coordination import Coordination, somebody_died_and_is_back
+from spec.protocols.connections import Connections, somebody_died_and_is_back
+from spec.protocols.coordination import Coordination
 from spec.protocols.election import Election
 from spec.world import Holds, Violated, World
 
@@ -20,11 +21,14 @@ WITHOUT_FAILURES_OF_BROKERS = (
 LISTENS_TO_ONE = ("hear_late",)
 """What does not happen to consumers that listen to one connection."""
 
+OF_SESSIONS = (*Coordination.properties, *Connections.properties)
+"""All that must hold of consumers, their sessions and their connections."""
+
 WORLD = World(
     name="half-open-connections",
     asks="If a consumer comes back before its old connection is known to have ended, does it keep its "
     "session, and hear what it has been dealt?",
-    machines=(Election, Coordination),
+    machines=(Election, Coordination, Connections),
     bounds={
         "brokers": 1,
         "subscriptions": 1,
@@ -38,7 +42,7 @@ WORLD = World(
         "deaths": 0,
         "leaves": 0,
     },
-    properties=tuple(p for p in Coordination.properties if p is not somebody_died_and_is_back),
+    properties=tuple(p for p in OF_SESSIONS if p is not somebody_died_and_is_back),
     idle=(*WITHOUT_FAILURES_OF_BROKERS, *LISTENS_TO_ONE, "deal_again", "die", "start_again", "leave"),
     expect=Holds(states=4_711, depth=20),
 )

@@ -2,19 +2,20 @@
 
 from dataclasses import replace
 
-from models.worlds.half_open_connections import LISTENS_TO_ONE, WITHOUT_FAILURES_OF_BROKERS
+from models.worlds.half_open_connections import LISTENS_TO_ONE, OF_SESSIONS, WITHOUT_FAILURES_OF_BROKERS
+from spec.protocols.connections import (
+    Connections,
+    a_name_has_two_connections,
+    somebody_died_and_is_back,
+    somebody_was_evicted_alive,
+)
 from spec.protocols.consuming import (
     Consuming,
     a_child_is_read_after_all_its_ancestors,
     nothing_is_acknowledged_unhandled,
     somebody_reads_a_child,
 )
-from spec.protocols.coordination import (
-    Coordination,
-    a_name_has_two_connections,
-    somebody_died_and_is_back,
-    somebody_was_evicted_alive,
-)
+from spec.protocols.coordination import Coordination
 from spec.protocols.election import Election
 from spec.protocols.topic import keys_stay_in_order
 from spec.world import Holds, Violated, World
@@ -33,7 +34,7 @@ WORLD = World(
     name="handover",
     asks="When a segment goes from one consumer to another, and one dies at the worst moment, is every "
     "message handled, and in order?",
-    machines=(Election, Coordination, Consuming),
+    machines=(Election, Coordination, Connections, Consuming),
     bounds={
         "brokers": 1,
         "subscriptions": 1,
@@ -53,7 +54,7 @@ WORLD = World(
         keys_stay_in_order,
         *(
             p
-            for p in (*Coordination.properties, *Consuming.properties)
+            for p in (*OF_SESSIONS, *Consuming.properties)
             if p not in (*OF_SPLITS, a_name_has_two_connections, somebody_was_evicted_alive)
         ),
     ),
@@ -69,7 +70,7 @@ CUT_OFF = replace(
     bounds={**WORLD.bounds, "drops": 1, "deaths": 0},
     properties=(
         keys_stay_in_order,
-        *(p for p in Coordination.properties if p is not somebody_died_and_is_back),
+        *(p for p in OF_SESSIONS if p is not somebody_died_and_is_back),
         *(p for p in Consuming.properties if p not in OF_SPLITS),
     ),
     idle=(*NOT_HERE, "die", "start_again"),

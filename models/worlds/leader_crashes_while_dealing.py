@@ -1,12 +1,8 @@
 """A leader that crashes between the writes of one rebalance, and the leader after it."""
 
-from models.worlds.half_open_connections import LISTENS_TO_ONE
-from spec.protocols.coordination import (
-    Coordination,
-    a_name_has_two_connections,
-    every_segment_is_dealt_once,
-    somebody_died_and_is_back,
-)
+from models.worlds.half_open_connections import LISTENS_TO_ONE, OF_SESSIONS
+from spec.protocols.connections import Connections, a_name_has_two_connections, somebody_died_and_is_back
+from spec.protocols.coordination import Coordination, every_segment_is_dealt_once
 from spec.protocols.election import Election, a_topic_gets_a_leader_again, one_broker_is_in_office
 from spec.world import Holds, Violated, World
 
@@ -14,7 +10,7 @@ WORLD = World(
     name="leader-crashes-while-dealing",
     asks="If a leader crashes while it stores a rebalance, does the next one know every consumer, give each "
     "its whole grace period, and deal every segment once?",
-    machines=(Election, Coordination),
+    machines=(Election, Coordination, Connections),
     bounds={
         "brokers": 2,
         "subscriptions": 1,
@@ -31,11 +27,7 @@ WORLD = World(
     properties=(
         one_broker_is_in_office,
         a_topic_gets_a_leader_again,
-        *(
-            p
-            for p in Coordination.properties
-            if p not in (a_name_has_two_connections, somebody_died_and_is_back)
-        ),
+        *(p for p in OF_SESSIONS if p not in (a_name_has_two_connections, somebody_died_and_is_back)),
     ),
     idle=(
         *LISTENS_TO_ONE,

@@ -2,8 +2,14 @@
 
 from dataclasses import replace
 
-from models.worlds.half_open_connections import LISTENS_TO_ONE, WITHOUT_FAILURES_OF_BROKERS
+from models.worlds.half_open_connections import LISTENS_TO_ONE, OF_SESSIONS, WITHOUT_FAILURES_OF_BROKERS
 from spec.design import HARDENED, Readiness
+from spec.protocols.connections import (
+    Connections,
+    a_name_has_two_connections,
+    somebody_died_and_is_back,
+    somebody_was_evicted_alive,
+)
 from spec.protocols.consuming import (
     Consuming,
     a_child_is_read_after_all_its_ancestors,
@@ -11,12 +17,7 @@ from spec.protocols.consuming import (
     every_segment_is_read_in_the_end,
     somebody_reads_a_child,
 )
-from spec.protocols.coordination import (
-    Coordination,
-    a_name_has_two_connections,
-    somebody_died_and_is_back,
-    somebody_was_evicted_alive,
-)
+from spec.protocols.coordination import Coordination
 from spec.protocols.election import Election
 from spec.protocols.layout_change import LayoutChange
 from spec.protocols.producing import LookingUp, Producing
@@ -26,7 +27,7 @@ from spec.world import Holds, Violated, World
 WORLD = World(
     name="split-is-drained-in-order",
     asks="When a segment is split, do its consumers drain it before they read its children, and read those?",
-    machines=(Election, LayoutChange, Producing, LookingUp, Coordination, Consuming),
+    machines=(Election, LayoutChange, Producing, LookingUp, Coordination, Connections, Consuming),
     bounds={
         "brokers": 1,
         "subscriptions": 1,
@@ -51,7 +52,7 @@ WORLD = World(
         keys_stay_in_order,
         *(
             p
-            for p in (*Coordination.properties, *Consuming.properties)
+            for p in (*OF_SESSIONS, *Consuming.properties)
             if p not in (a_name_has_two_connections, somebody_died_and_is_back, somebody_was_evicted_alive)
         ),
     ),

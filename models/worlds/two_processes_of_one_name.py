@@ -1,12 +1,8 @@
 """Two processes that were given the same consumer name."""
 
 from models.worlds.half_open_connections import LISTENS_TO_ONE, WITHOUT_FAILURES_OF_BROKERS
-from spec.protocols.coordination import (
-    Coordination,
-    every_consumer_learns_its_assignment,
-    every_segment_is_dealt_once,
-    what_is_dealt_is_stored,
-)
+from spec.protocols.connections import Connections, every_consumer_learns_its_assignment
+from spec.protocols.coordination import Coordination, every_segment_is_dealt_once, what_is_dealt_is_stored
 from spec.protocols.election import Election
 from spec.protocols.namesakes import Namesakes
 from spec.world import Holds, Violated, World
@@ -15,7 +11,7 @@ WORLD = World(
     name="two-processes-of-one-name",
     asks="If two processes register under one name, does each of them hear what it has to read, or that it "
     "has been replaced?",
-    machines=(Election, Coordination, Namesakes),
+    machines=(Election, Coordination, Connections, Namesakes),
     bounds={
         "brokers": 1,
         "subscriptions": 1,

@@ -24,7 +24,8 @@ from spec.machine import (
     start,
     step,
 )
-from spec.protocols.coordination import CONSUMERS, SUBSCRIPTION, Coordination, Life
+from spec.protocols.connections import Connections
+from spec.protocols.coordination import CONSUMERS, SUBSCRIPTION, Life
 from spec.protocols.topic import KEYS, SEGMENTS, append, owner_of
 
 
@@ -40,7 +41,7 @@ class Taken:
         return f"message {self.place + 1} of segment {self.segment}{', handled' if self.handled else ''}"
 
 
-class Consuming(Coordination):
+class Consuming(Connections):
     """What consumers do with the segments that they hold."""
 
     backlog = Bound()

@@ -6,11 +6,12 @@ good as before, and nobody has a reason to tell it anything any more.
 """
 
 from spec.machine import WEAK, action, forget, require, sometimes, start
-from spec.protocols.coordination import CONSUMERS, Coordination, Life, is_served
+from spec.protocols.connections import Connections
+from spec.protocols.coordination import CONSUMERS, Life, is_served
 from spec.protocols.topic import BROKERS
 
 
-class Namesakes(Coordination):
+class Namesakes(Connections):
     """Consumers that are all called like the first."""
 
 
