@@ -30,7 +30,8 @@ from models.engine.protocol_mutants import (
 from models.engine.result import Limits, Result
 from models.traces.story import seen_from_root
 from models.verdict import Verdict
-from spec.world import Holds, World
+from spec.immutable import Misuse
+from spec.world import Holds, Violated, World
 
 PROTOCOLS = "spec.protocols."
 """Whose functions are changed."""
@@ -59,7 +60,7 @@ class Unchanged:
 
 
 class Ill(Exception):
-    """A world does not hold as it is, so that nothing can be said about its mutants."""
+    """A world is not as expected before any change, so that nothing can be said about its mutants."""
 
     def __init__(self, world: str, usual: Unchanged) -> None:
         super().__init__(world, usual)
@@ -67,7 +68,7 @@ class Ill(Exception):
 
     def __str__(self) -> str:
         because = ", ".join(self.usual.because)
-        return f"{self.world} does not hold as it is: {self.usual.verdict.value}, {because}"
+        return f"{self.world} is not as expected: {self.usual.verdict.value}, {because}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +93,9 @@ class Tried:
 def mutants_of_protocols(names: list[str], only_guards: bool, each: bool, as_json: bool) -> int:
     """Try every change to the protocols; the exit code is 1 when one survives, 3 when one is undecided."""
     note_left_out(unreadable())
-    worlds = [one for one in known().values() if isinstance(one.expect, Holds) and not one.large]
-    mutants = list(chosen(names, list(protocol_mutants(worlds, ours)), only_guards))
+    worlds = [one for one in known().values() if not one.large]
+    sound = [one for one in worlds if isinstance(one.expect, Holds)]
+    mutants = list(chosen(names, list(protocol_mutants(sound, ours)), only_guards))
     announce("search")
     try:
         found = list(zip(mutants, attempt(mutants, worlds), strict=True))
@@ -134,7 +136,11 @@ def names_of(mutant: ProtocolMutant) -> set[str]:
 
 
 def attempt(mutants: Sequence[ProtocolMutant], worlds: Sequence[World]) -> list[Tried]:
-    """Try each mutant in the worlds that run what it changes, the smallest first, until one notices."""
+    """
+    Try each mutant in the worlds that run what it changes, the smallest first, until one notices.
+
+    Worlds that are expected to be violated come last: some guards only matter to designs without a repair.
+    """
     by_size = sorted(worlds, key=size)
     files = files_of(worlds, ours)
     with tempfile.TemporaryDirectory() as folder:
@@ -148,10 +154,10 @@ def attempt(mutants: Sequence[ProtocolMutant], worlds: Sequence[World]) -> list[
         return side_by_side(look, len(mutants), "mutants", told, folder)
 
 
-def size(world: World) -> float:
-    """How large a world is, as it is pinned; where nothing is, it comes last."""
-    states = world.expect.states if isinstance(world.expect, Holds) else None
-    return float("inf") if states is None else states
+def size(world: World) -> tuple[bool, float]:
+    """What is expected to be violated comes last, and what is not pinned comes after what is."""
+    pinned = world.expect.states if isinstance(world.expect, Holds) else world.expect.steps
+    return isinstance(world.expect, Violated), float("inf") if pinned is None else pinned
 
 
 def tried(
@@ -165,13 +171,32 @@ def tried(
         if changed is None or usual is None or not mutant.reached(usual.lines):
             continue
         most = max(LARGER * usual.states, AT_LEAST)
-        found = outcome(changed, exploring(Limits(states=most, seconds=SECONDS)))
+        found = asked(changed, exploring(Limits(states=most, seconds=SECONDS)))
         if noticed(found, USUAL):
             return Tried(world.name, tuple(one.partition("\n")[0] for one in found.because))
         (cut if found.verdict is Verdict.UNKNOWN else quiet).append(world.name)
         if len(cut) == PATIENCE:
             break
     return Tried(quiet=tuple(quiet), cut=tuple(cut))
+
+
+def asked(changed: World, explored: Callable[[World], Result]) -> Outcome:
+    """
+    What comes of a changed world.
+
+    One that is expected to be violated notices if it is not, or by another trace: what it no longer shows is
+    the reason why the guard stands there.
+    """
+    if isinstance(changed.expect, Holds):
+        return outcome(changed, explored)
+    try:
+        result = explored(changed)
+    except Misuse as misuse:
+        return Outcome(Verdict.VIOLATED, (str(misuse),))
+    if result.cut and not result.breaches:
+        return Outcome(Verdict.UNKNOWN)
+    surprises = tuple(result.surprises())
+    return Outcome(Verdict.VIOLATED, surprises) if surprises else USUAL
 
 
 def unchanged(world: World, files: frozenset[str], folder: Path) -> Unchanged:
@@ -183,7 +208,7 @@ def unchanged(world: World, files: frozenset[str], folder: Path) -> Unchanged:
     result, lines = lines_run(world, exploring(Limits()), files)
     because = [breach.property for breach in result.breaches] or result.missing or [result.cut]
     usual = Unchanged(result.verdict, tuple(because), result.states, lines)
-    if usual.verdict is not Verdict.HOLDS:
+    if result.surprises():
         raise Ill(world.name, usual)
     draft = folder / f"{world.name}.{os.getpid()}"
     draft.write_bytes(pickle.dumps(usual))

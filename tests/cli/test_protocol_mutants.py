@@ -17,7 +17,7 @@ from tests.models import test_protocol_mutants as planted
 from tests.models.planted import UNFAIR
 from tests.models.test_protocol_mutants import ALARM, SAFE
 
-SMALL = replace(SAFE, expect=Holds(states=1), name="small-safe", bounds={"entries": 1, "brokers": 1})
+SMALL = replace(SAFE, expect=Holds(states=3), name="small-safe", bounds={"entries": 1, "brokers": 1})
 
 
 @pytest.fixture(autouse=True)
@@ -103,11 +103,19 @@ def test_a_world_that_does_not_hold_as_it_is_stops_everything(monkeypatch: pytes
     done = mutants("shut_it")
 
     assert done.exit_code == 3
-    assert "safe does not hold as it is: vacuous, open_it never happened" in done.stderr
+    assert "safe is not as expected: vacuous, open_it never happened" in done.stderr
     assert "run ./braid check safe" in done.stderr
 
 
-def test_worlds_that_are_expected_to_be_violated_are_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_guard_that_only_a_broken_design_needs_is_missed_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The broken world expects a trace that its mutant does not have."""
+    broken = replace(SAFE, name="broken-safe", expect=Violated("every_opening_is_noted"))
+    give(monkeypatch, SMALL, broken)
+
+    assert "broken-safe is not as expected: holds" in mutants("open_it").stderr
+
+
+def test_worlds_that_are_expected_to_be_violated_have_no_mutants(monkeypatch: pytest.MonkeyPatch) -> None:
     give(monkeypatch, replace(SAFE, expect=Violated("every_opening_is_noted")))
 
     assert mutants().exit_code == 3
