@@ -39,7 +39,7 @@ DEPOSED = World(
     bounds=BOUNDS | {"brokers": 2, "expiries": 1, "operations": 1, "segments": 4},
     properties=(*ABOUT_SCALING, a_deposed_leader_acts_beside_its_successor),
     idle=NEVER,
-    expect=Holds(states=6240, depth=18),
+    expect=Holds(states=6_240, depth=18),
 )
 
 BESIDE_MANUAL_ONES = World(
@@ -49,7 +49,7 @@ BESIDE_MANUAL_ONES = World(
     bounds=BOUNDS | {"brokers": 1, "expiries": 0, "operations": 2, "segments": 6},
     properties=ABOUT_SCALING,
     idle=(*NEVER, "expire_session", "notice_lost_session", "notice_later_term", "finish_change"),
-    expect=Holds(states=1596, depth=20),
+    expect=Holds(states=1_596, depth=20),
 )
 
 WORLDS = (

@@ -40,7 +40,7 @@ WORLD = World(
         "skew": 0,
     },
     idle=("move_segment",),
-    expect=Holds(states=2758, depth=30),
+    expect=Holds(states=66_290, depth=37),
 )
 
 WORLDS = (

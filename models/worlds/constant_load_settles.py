@@ -39,7 +39,7 @@ WORLD = World(
         "skew": 0,
     },
     idle=("move_segment",),
-    expect=Holds(states=5823, depth=28),
+    expect=Holds(states=9_999, depth=28),
 )
 
 WORLDS = (

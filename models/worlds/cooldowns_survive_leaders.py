@@ -47,7 +47,7 @@ SPLITS = World(
         "notice_later_term",
         "a_deposed_leader_acts_beside_its_successor",
     ),
-    expect=Holds(states=18185, depth=21),
+    expect=Holds(states=18_185, depth=21),
 )
 
 MERGES = World(
@@ -64,7 +64,7 @@ MERGES = World(
         "moves": 0,
     },
     idle=("open_controller", "crash", "restart", "move_segment", "a_segment_was_split"),
-    expect=Holds(states=5684, depth=23),
+    expect=Holds(states=5_684, depth=23),
 )
 
 WITHOUT_HANDS = {"bounds": {**SPLITS.bounds, "manual_changes": 0}}

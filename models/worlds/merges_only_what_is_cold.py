@@ -39,7 +39,7 @@ WORLD = World(
         "skew": 1,
     },
     idle=("a_segment_was_split",),
-    expect=Holds(states=29145, depth=19),
+    expect=Holds(states=71_956, depth=21),
 )
 
 TOGETHER = World(

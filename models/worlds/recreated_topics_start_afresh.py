@@ -40,7 +40,7 @@ WORLD = World(
         "skew": 0,
     },
     idle=("move_segment", "a_segment_was_split"),
-    expect=Holds(states=1607, depth=30),
+    expect=Holds(states=1_779, depth=31),
 )
 
 BREACH = "only_what_is_durably_cold_is_merged"

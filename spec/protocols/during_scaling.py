@@ -251,8 +251,9 @@ def delete_topic(w: Recreated) -> None:
     w.recreations_left -= 1
     for segment in active_segments(w):
         retire(w, segment.segment_id)
-        if w.design.load_records_go_with_the_topic:
-            delete_load(w, segment.segment_id)
+    if w.design.load_records_go_with_the_topic:
+        for id in w.load:
+            delete_load(w, id)
     w.record = None
 
 

@@ -109,14 +109,6 @@ def stop_reporting(w: Load, segment: int) -> None:
             w.written[host, of] = None
 
 
-def forget_load(w: Load, segment: int) -> None:
-    """A segment is sealed: nobody reads what was reported of it, or is still to come."""
-    w.load[segment] = None
-    for host, of in w.report:
-        if of == segment:
-            w.report[host, of] = None
-
-
 def delete_load(w: Load, segment: int) -> None:
     """A load record goes, and every write that names its version fails."""
     if w.load[segment] is not None:

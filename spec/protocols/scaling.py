@@ -40,7 +40,6 @@ from spec.protocols.load_reports import (
     Load,
     active_segments,
     floor_of,
-    forget_load,
     stop_reporting,
     true_rates,
 )
@@ -202,7 +201,6 @@ def carry_out(w: Scaling, broker: str, record: Record, change: Split | Merge) ->
             w.depth[segment.segment_id] = depths[segment.segment_id]
     for gone in sorted(known - depths.keys()):
         retire(w, gone)
-        forget_load(w, gone)
 
 
 def retire(w: Scaling, segment: int) -> None:
