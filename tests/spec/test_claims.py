@@ -44,8 +44,7 @@ def test_a_sound_ledger_has_no_flaws() -> None:
         (
             Claim("468-A-01", ("000",), "s", Kind.VALUE, "", (), "luck"),
             {},
-            "468-A-01 waits for 'luck', which is none of "
-            "['transactions', 'implementation', 'conformance']",
+            "468-A-01 waits for 'luck', which is none of ['transactions', 'implementation', 'conformance']",
         ),
         (
             Claim("468-A-01", ("000",), "s", Kind.VALUE, "", ("law:b",)),
