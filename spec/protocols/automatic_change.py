@@ -104,4 +104,5 @@ def crowds_get_their_segments(w: AutomaticChange) -> tuple[object, object]:
 @sometimes("483-GOAL-08", parents=(1, 2))
 def a_leader_changes_the_layout_by_itself(w: AutomaticChange, parents: int) -> object:
     """A split, or a merge, that nobody asked for is under way."""
-    return any(len(one) == parents for one in w.automatic.values())
+    under_way = ((change, w.automatic[key]) for key, change in w.change.items() if change is not None)
+    return any(len(wanted) == parents and change.of.parents == wanted for change, wanted in under_way)
