@@ -23,6 +23,9 @@ from spec.world import Alternative, Evaluation, Instance, Model, State, World
 WAYS = 1 << 16
 """From how many numbers arguments and alternatives are drawn; as many as there are count."""
 
+RARE = WAYS >> 1
+"""The bit of an argument's number that asks for what has happened least on this walk."""
+
 SHORTEN_SECONDS = 3.0
 
 
@@ -46,10 +49,11 @@ class Walk:
         self._steps = [check for check in model.checks if check.of.sort is Sort.STEP]
         self._read_by_step: dict[Instance[Property], Set[int]] = {}
         self._changed_before: Set[int] = frozenset()
+        self._own = Counter[Action]()
         self._look()
 
     def step(self, which: int, arguments: int, way: int) -> None:
-        """Let the first action happen, from the one with this number on, that can."""
+        """Let an action happen that can: the first from this number on, or, every other time, a rare one."""
         found = self._inside() and next(self._possible(which, arguments), None)
         if not found:
             self._see_that_it_may_end()
@@ -60,6 +64,7 @@ class Walk:
         if chosen.failure:
             self._break(breach_of(FAILURE, "", (chosen.failure,), self.trace))
         self.happened[instance.of.name] += 1
+        self._own[instance.of] += 1
 
         before, self.state = self.state, self.model.after(self.state, chosen)
         changed = {place for place, value in chosen.writes if before[place] != value}
@@ -75,7 +80,10 @@ class Walk:
     def _possible(
         self, which: int, arguments: int
     ) -> Iterator[tuple[Instance[Action], tuple[Alternative, ...]]]:
-        for own in _from(which, self._by_action):
+        actions = list(_from(which, self._by_action))
+        if arguments & RARE:
+            actions.sort(key=lambda own: self._own[own[0].of] if own else 0)
+        for own in actions:
             for instance in _from(arguments, own):
                 if ways := self._ways[instance].result:
                     yield instance, ways

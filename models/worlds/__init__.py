@@ -66,10 +66,11 @@ def properties_of(world: World) -> tuple[Property, ...]:
 
 
 def ids_of(world: World) -> tuple[str, ...]:
-    """The ids of all rules that take part in a world: what happens in it, and what is checked."""
+    """The ids of all rules that are at work in a world: what happens in it, and what is checked."""
     rules: list[Action | Property] = [action for machine in world.machines for action in machine.actions]
     rules += properties_of(world)
-    return tuple(dict.fromkeys(id for rule in rules for id in rule.ids))
+    at_work = (rule for rule in rules if rule.name not in world.idle)
+    return tuple(dict.fromkeys(id for rule in at_work for id in rule.ids))
 
 
 def _worlds_in(name: str) -> Iterator[World]:

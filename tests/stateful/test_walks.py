@@ -10,7 +10,7 @@ import pytest
 
 from models.asking import known
 from models.stateful import Broken, never_happened, walk
-from models.worlds.leaving_out import NO_DISCOVERY
+from models.worlds.leaving_out import NO_DISCOVERY, NO_LOST_REPLY
 from spec.design import AS_WRITTEN
 from spec.protocols.election import Election
 from spec.protocols.layout_change import LayoutChange
@@ -18,7 +18,7 @@ from spec.protocols.topic import Topic
 from spec.world import World
 
 STEPS = 200
-EXAMPLES = 20, 80
+EXAMPLES = 30, 120
 """So many walks, and more if something has not happened yet."""
 
 
@@ -46,6 +46,16 @@ WALKS = (
         **{**BROKERS, **CHANGES, **PRODUCERS, **CONSUMERS, **CALMER},
     ),
     far("automatic-changes-begin-alone", *NO_DISCOVERY, keys=4, crowd=12, **BROKERS, **CHANGES, **SCALES),
+    far(
+        "a-topic-lives-again-after-a-split",
+        *NO_DISCOVERY,
+        *NO_LOST_REPLY,
+        "finish_change",
+        lives=9,
+        failures=3,
+        **BROKERS,
+        **{**CHANGES, "segments": 12, "operations": 1, "lost_replies": 0},
+    ),
     far("churn-is-bounded", "move_segment", **{**SCALES, "segments": 60}),
     far(
         "clients-find-the-leader",
