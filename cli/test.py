@@ -5,12 +5,16 @@ import sys
 
 from cli.console import ROOT, out
 
+EXPLORING = ("tests/models", "tests/stateful", "tests/test_findings.py")
+"""Tests that visit many states: counting lines would make them several times as slow, for nothing."""
+
 STEPS = {
     "lint": ("ruff", "check", "."),
     "format": ("ruff", "format", "--check", "."),
     "types": ("mypy",),
     "layering": ("lint-imports",),
-    "tests": ("pytest", "--cov"),
+    "tests": ("pytest", "--cov", *(f"--ignore={path}" for path in EXPLORING)),
+    "explorations": ("pytest", *EXPLORING),
 }
 
 

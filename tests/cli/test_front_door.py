@@ -89,9 +89,9 @@ def test_every_step_runs_even_if_one_fails(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(command, "_run", pretend)
 
     assert command.test([]) == 1
-    assert ran == ["ruff", "ruff", "mypy", "lint-imports", "pytest"]
+    assert ran == ["ruff", "ruff", "mypy", "lint-imports", "pytest", "pytest"]
     assert command.test(["-k", "nothing"]) == 0
-    assert ran[5:] == ["pytest"]
+    assert ran[6:] == ["pytest"]
 
 
 def test_progress_is_silent_where_nobody_looks(capsys: pytest.CaptureFixture[str]) -> None:
