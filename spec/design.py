@@ -71,6 +71,12 @@ class Design:
     468-READ-01: with active segments alone, nobody is ever told to drain a sealed one, and order is lost.
     """
 
+    producers_settle_before_rerouting: bool
+    """468-READ-30: else a message that a sealed segment sent back arrives after a later one of its key."""
+
+    segments_open_only_where_listed: bool
+    """468-READ-44: else a producer that knows an old layout brings a segment of a deleted topic back."""
+
     pruning: Pruning
     """468-READ-04: else a child forgets that its grandparents are not drained, and is read before them."""
 
@@ -253,6 +259,8 @@ AS_WRITTEN = Design(
     lost_replies_are_read_back=False,
     cursors_follow_the_record=False,
     readiness=Readiness.ACTIVE_AT_ONCE,
+    producers_settle_before_rerouting=False,
+    segments_open_only_where_listed=False,
     pruning=Pruning.ANY_DRAINED,
     leaders_are_fenced=False,
     leaders_load_after_the_lock=False,
@@ -316,6 +324,8 @@ HARDENED = Design(
     lost_replies_are_read_back=True,
     cursors_follow_the_record=True,
     readiness=Readiness.ANCESTORS_DRAINED,
+    producers_settle_before_rerouting=True,
+    segments_open_only_where_listed=True,
     pruning=Pruning.OLDEST_FIRST,
     leaders_are_fenced=True,
     leaders_load_after_the_lock=True,

@@ -34,7 +34,7 @@ LIVES_AGAIN = World(
         "lost_acknowledgements": 0,
     },
     idle=(*NO_EXPIRY, *NO_LOST_ACKNOWLEDGEMENT),
-    expect=Holds(states=77_400, depth=21),
+    expect=Holds(states=82_388, depth=21),
 )
 HALF = {
     "properties": (no_topic_stays_without_its_segments,),

@@ -36,7 +36,7 @@ IN_ORDER = World(
         "lost_acknowledgements": 0,
     },
     idle=(*NO_DISCOVERY, *NO_FAILOVER, *NO_LOST_REPLY, *NO_LOST_ACKNOWLEDGEMENT),
-    expect=Holds(states=4_769, depth=25),
+    expect=Holds(states=5_117, depth=26),
 )
 ORDER = (keys_stay_in_order,)
 

@@ -283,6 +283,15 @@ def a_deleted_topic_does_not_come_back(w: Deleting) -> Iterator[str]:
         yield "the topic was deleted, and a lookup finds what it was made from"
 
 
+@always("475-GOAL-06")
+def what_was_deleted_takes_no_messages(w: Deleting) -> Iterator[str]:
+    """Once a topic was deleted and its name is free, no segment of it comes back."""
+    if w.deletions_left < w.deletions and w.claimed_by is None and w.record is None:
+        for place, state in w.ledger.items():
+            if state is not Ledger.ABSENT and place >= w.most_partitions:
+                yield f"the topic was deleted, and segment {place} takes messages again"
+
+
 @leads_to("475-GOAL-06")
 def deletions_end(w: Deleting) -> tuple[object, object]:
     """A deletion that has begun frees the name."""

@@ -378,6 +378,13 @@ def every_hash_gets_a_writable_owner_again(w: LayoutChange, key: int) -> tuple[o
     return not writable, writable
 
 
+@leads_to("468-SPLIT-14", "468-ELECT-07")
+def what_is_announced_is_finished(w: LayoutChange) -> tuple[object, object]:
+    """A split or merge that stands in the record is published in the end, whoever crashes."""
+    announced = w.record is not None and w.record.announced is not None
+    return announced, not announced
+
+
 @leads_to("468-SPLIT-15", "468-NOTIFY-02")
 def leaders_learn_what_was_published(w: LayoutChange) -> tuple[object, object]:
     """The layout in the memory of whoever leads is the published one, in the end."""

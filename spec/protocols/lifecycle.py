@@ -226,4 +226,4 @@ def a_topic_lives_again(w: Lifecycle) -> object:
 def a_segment_outlives_its_topic(w: Lifecycle) -> object:
     """The topic is deleted, and a segment of it is still there."""
     gone = w.record is None and all(work is None for work in w.work.values())
-    return gone and any(log for log in w.log.values())
+    return gone and any(ledger is not Ledger.ABSENT for ledger in w.ledger.values())

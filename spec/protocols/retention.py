@@ -15,7 +15,8 @@ from spec.protocols.topic import BROKERS, SEGMENTS, Ledger, delete_segment, drai
 class Retention(Election):
     """The segments that brokers have pruned and have yet to delete."""
 
-    doomed = Memory[str, int | None](BROKERS, None)
+    doomed = Memory[str, tuple[int, int] | None](BROKERS, None)
+    """The incarnation of the topic, and the id."""
 
 
 @action("468-LAYOUT-03", "483-TRIGGER-08", broker=BROKERS, segment=SEGMENTS)
@@ -35,26 +36,27 @@ def prune(w: Retention, broker: str, segment: int) -> None:
 
     w.record = record.written(layout=prune_segment(record.layout, segment))
     w.current[broker] = w.record.layout
-    w.doomed[broker] = segment
+    w.doomed[broker] = record.incarnation, segment
 
 
 @action("468-SEGAPI-11", broker=BROKERS, fair=WEAK)
 def delete_pruned(w: Retention, broker: str) -> None:
     """Delete the ledger of what was pruned; after a crash it stays, empty of meaning."""
-    segment = w.doomed[broker]
-    require(segment is not None)
-    assert segment is not None
+    doomed = w.doomed[broker]
+    require(doomed is not None)
+    assert doomed is not None
 
-    if w.record is not None:
-        delete_segment(w, segment, w.record.incarnation)
+    incarnation, segment = doomed
+    delete_segment(w, segment, incarnation)
     w.doomed[broker] = None
 
 
 @leads_to("468-SEGAPI-11", broker=BROKERS, segment=SEGMENTS)
 def what_is_pruned_is_deleted(w: Retention, broker: str, segment: int) -> tuple[object, object]:
     """Unless its broker crashes, who has pruned a segment deletes its ledger."""
+    doomed = w.doomed[broker]
     gone = w.ledger[segment] is Ledger.ABSENT or not w.up[broker]
-    return w.doomed[broker] == segment and not gone, gone
+    return doomed is not None and doomed[1] == segment and not gone, gone
 
 
 @sometimes("468-LAYOUT-03")

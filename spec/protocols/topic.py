@@ -73,12 +73,12 @@ class Ledger(Enum):
 
 
 class Subscribed(Enum):
-    """How far a subscription has come, as whoever asked for it was told."""
+    """How far a subscription has come, as far as whoever asks for it knows."""
 
     NOT = "nobody asked for it"
     ASKED = "its creation is under way"
     CREATED = "its creation was acknowledged"
-    DELETED = "its deletion was acknowledged"
+    DELETED = "its deletion was asked for"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,12 +177,13 @@ def terminate_segment(w: Topic, segment: int, incarnation: int) -> None:
 
 
 def delete_segment(w: Topic, segment: int, incarnation: int) -> None:
-    """Delete a segment's ledger and cursors, if that is the one that is meant. [468-SEGAPI-11]"""
+    """
+    Delete a segment's ledger, if that is the one that is meant. [468-SEGAPI-11]
+
+    What was in it stays on our record, so that nobody can delete a message and call it read.
+    """
     if w.born[segment] == incarnation:
         w.ledger[segment] = Ledger.ABSENT
-        w.log[segment] = ()
-        for subscription in w.subscribed:
-            w.cursor[subscription, segment] = None
 
 
 def hash_of(w: Topic, key: int) -> int:
@@ -243,7 +244,7 @@ def every_published_layout_is_sound(w: Topic) -> Iterator[str]:
 
 @step("468-LAYOUT-05", "468-SEGMENT-06")
 def layouts_only_go_forward(w: Topic, after: Topic) -> Iterator[str]:
-    """Epochs strictly increase, ids are never used again, and what is sealed stays sealed."""
+    """Epochs strictly increase, ids are never used again, ranges stay, and what is sealed stays sealed."""
     old, new = w.record, after.record
     if old is None or new is None or old.layout == new.layout or old.incarnation != new.incarnation:
         return
@@ -252,10 +253,15 @@ def layouts_only_go_forward(w: Topic, after: Topic) -> Iterator[str]:
         yield f"epoch {old.layout.epoch} is followed by another layout of epoch {new.layout.epoch}"
     if new.layout.next_segment_id < old.layout.next_segment_id:
         yield f"the next id goes back from {old.layout.next_segment_id} to {new.layout.next_segment_id}"
-    for segment in old.layout.segments:
-        if not segment.active and new.layout.has(segment.segment_id):
-            if new.layout.segment(segment.segment_id).active:
-                yield f"segment {segment.segment_id} was sealed and is active again"
+    for segment in new.layout.segments:
+        id = segment.segment_id
+        if not old.layout.has(id):
+            if id < old.layout.next_segment_id:
+                yield f"the id {id} is used again"
+        elif segment.active and not old.layout.segment(id).active:
+            yield f"segment {id} was sealed and is active again"
+        elif segment.range != old.layout.segment(id).range:
+            yield f"segment {id} covered {old.layout.segment(id).range} and covers {segment.range}"
 
 
 @step("468-SPLIT-19", segment=SEGMENTS)

@@ -68,6 +68,9 @@ def send(w: V5Clients, client: str, key: int) -> None:
     place = place_of(w, view.layout, route(view, KEY_NAMES[key]))
     require(w.sent[key] < w.messages)
     absent = w.ledger[place] is Ledger.ABSENT and place >= w.most_partitions
+    if absent and w.design.segments_open_only_where_listed:
+        layout = scalable_layout(w)
+        require(layout is not None and place in places(w, layout))
     require(absent or w.ledger[place] is Ledger.OPEN)
 
     w.ledger[place] = Ledger.OPEN
