@@ -25,6 +25,7 @@ from spec.machine import (
 )
 from spec.protocols.coordination import (
     CONSUMERS,
+    NOW,
     Coordination,
     Life,
     Line,
@@ -84,7 +85,7 @@ def notice_the_end(w: Connections, broker: str, consumer: str) -> None:
         ended = number
         if not w.design.disconnects_name_their_connection and session.connection is not None:
             ended = session.connection
-        w.coordinator[broker] = disconnect(coordinator_of(w, broker), w.name[consumer], ended, now=0)
+        w.coordinator[broker] = disconnect(coordinator_of(w, broker), w.name[consumer], ended, now=NOW)
 
 
 @action("468-CTRL-14", broker=BROKERS, consumer=CONSUMERS, fair=WEAK)

@@ -42,6 +42,8 @@ from spec.sessions import (
 
 CONSUMERS = Domain("consumer", "c")
 TOPIC = TopicName("t", "n", "x")
+NOW = 0
+"""Timers have no length here, so that one moment is enough."""
 SUBSCRIPTION = "s1"
 """The one subscription whose consumers these are."""
 
@@ -139,7 +141,7 @@ def restore_sessions(w: Coordination, broker: str) -> None:
     found = early[1] if early is not None and early[0] + 1 == w.term[broker] else _stored(w)
     w.restored[broker] = w.term[broker]
     layout, segments = _to_deal(w, broker)
-    old = restore(TOPIC, layout.epoch, segments, dict(found), now=0)
+    old = restore(TOPIC, layout.epoch, segments, dict(found), now=NOW)
     w.coordinator[broker] = old
     if w.design.restores_deal_anew:
         change(w, broker, layout_changed(old, layout.epoch, segments))
@@ -339,6 +341,19 @@ def connect(w: Coordination, broker: str, consumer: str) -> int:
 
 
 # What must hold
+
+
+@step("468-SESSION-21", "468-SESSION-24", broker=BROKERS)
+def a_failover_gives_everybody_a_whole_grace_period(
+    w: Coordination, after: Coordination, broker: str
+) -> Iterator[str]:
+    """To a leader that has just taken the sessions over, every consumer has dropped at this moment."""
+    taken_over, coordinator = after.restored[broker], after.coordinator[broker]
+    if not taken_over or taken_over == w.restored[broker] or coordinator is None:
+        return
+    for session in coordinator.sessions:
+        if session.connected or session.disconnected_at != NOW:
+            yield f"{broker} took {session.consumer} over with less than a whole grace period"
 
 
 @always("468-ASSIGN-08", "468-SESSION-20", "468-COORD-01", broker=BROKERS)

@@ -18,6 +18,7 @@ from spec.names import RegularName
 from spec.protocols.topic import SEGMENTS, Ledger, Subscribed, Topic
 from spec.refusals import Refused
 from spec.routing import TopicView, latest
+from spec.soundness import flaws
 
 CLIENTS = Domain("client", "c")
 """V5 clients, each with a lookup session and a producer."""
@@ -171,6 +172,14 @@ def old_and_new_never_both_take_writes(w: OneName) -> Iterator[str]:
     open_still = [k for k in partitions_of(w.regular) if w.ledger[k] is Ledger.OPEN]
     if scalable_layout(w) is not None and w.served and open_still:
         yield f"partition {open_still[0]} takes messages beside the children"
+
+
+@always("468-LAYOUT-01", "475-LAYOUT-01")
+def what_a_migration_publishes_is_sound(w: OneName) -> Iterator[str]:
+    """Active ranges meet end to end, and edges, ids and epochs are as in every other layout."""
+    layout = scalable_layout(w)
+    if layout is not None:
+        yield from flaws(layout)
 
 
 @always("475-ROUTE-04", "475-GOAL-02")
