@@ -173,13 +173,9 @@ def _deletes(w: Subscriptions, subscription: str) -> bool:
 
 @always("468-ADMIN-01", subscription=SUBSCRIPTIONS, segment=SEGMENTS)
 def nobody_is_subscribed_unasked(w: Subscriptions, subscription: str, segment: int) -> Iterator[str]:
-    """A cursor stands in a ledger, and belongs to a subscription that somebody asked for."""
-    if w.cursor[subscription, segment] is None:
-        return
-    if w.subscribed[subscription] is Subscribed.NOT:
+    """A cursor belongs to a subscription that somebody asked for."""
+    if w.cursor[subscription, segment] is not None and w.subscribed[subscription] is Subscribed.NOT:
         yield f"segment {segment} has a cursor for {subscription}, for which nobody has asked"
-    if w.ledger[segment] is Ledger.ABSENT:
-        yield f"{subscription} has a cursor on segment {segment}, which does not exist"
 
 
 @step("468-ADMIN-01", subscription=SUBSCRIPTIONS, segment=SEGMENTS)
@@ -189,6 +185,8 @@ def history_is_not_for_newcomers(
     """A new cursor is put on an active segment, unless that was sealed while the cursor was on its way."""
     new = w.cursor[subscription, segment] is None and after.cursor[subscription, segment] is not None
     record = w.record
+    if new and after.ledger[segment] is Ledger.ABSENT:
+        yield f"{subscription} got a cursor on segment {segment}, which does not exist"
     if not new or record is None or not record.layout.has(segment) or record.layout.segment(segment).active:
         return
     if not any(errand is not None and segment in errand.segments for errand in w.errand.values()):
