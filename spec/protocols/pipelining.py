@@ -6,9 +6,10 @@ comes back from a terminated segment is sent again by the next layout. Whether a
 take the new way before it, the documents do not say. [468-READ-30]
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from spec.machine import WEAK, Bound, Family, action, leads_to, require, sometimes, start
+from spec.machine import WEAK, Bound, Family, action, always, leads_to, require, sometimes, start
 from spec.protocols.producing import PRODUCERS, View, view_of
 from spec.protocols.topic import KEYS, SEGMENTS, Ledger, Message, Topic, owed_now, owner_of
 
@@ -103,6 +104,13 @@ def learn_layout(w: Pipelining, producer: str) -> None:
 
 def _put(some: tuple[Send, ...], place: int, one: Send) -> tuple[Send, ...]:
     return (*some[:place], one, *some[place + 1 :])
+
+
+@always("468-SPLIT-11", producer=PRODUCERS)
+def nobody_hands_in_more_than_it_may(w: Pipelining, producer: str) -> Iterator[str]:
+    """Messages stay within their budget."""
+    if w.to_send[producer] < 0:
+        yield f"{producer} has handed in too much"
 
 
 @leads_to("468-SPLIT-11", producer=PRODUCERS)
