@@ -78,7 +78,8 @@ def design_called(text: str) -> Design:
     for change in filter(None, changes.split(",")):
         field, _, value = change.strip().partition("=")
         if field not in hints:
-            raise Usage(f"a design has no field {field!r}", f"fields: {', '.join(hints)}")
+            near = proposal(field, hints, f"fields: {', '.join(hints)}")
+            raise Usage(f"a design has no field {field!r}", near)
         made[field] = _value(field, hints[field], value)
     return replace(NAMED[name], **made)
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from spec.machine import WEAK, Bound, Family, action, always, leads_to, require, sometimes, start
-from spec.protocols.producing import PRODUCERS, View, view_of
-from spec.protocols.topic import KEYS, SEGMENTS, Ledger, Message, Topic, owed_now, owner_of
+from spec.protocols.producing import PRODUCERS
+from spec.protocols.topic import KEYS, SEGMENTS, Ledger, Message, Topic, View, owed_now, owner_of, view_of
 
 
 @dataclass(frozen=True, slots=True)

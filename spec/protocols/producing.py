@@ -6,9 +6,7 @@ What is pending is sent again, to whichever segment owns its key by then.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from spec.layout import SegmentLayout
 from spec.machine import (
     WEAK,
     Bound,
@@ -22,22 +20,9 @@ from spec.machine import (
     sometimes,
     start,
 )
-from spec.protocols.topic import KEYS, Ledger, Message, Record, Topic, append, owed_now, owner_of
+from spec.protocols.topic import KEYS, Ledger, Message, Topic, View, append, owed_now, owner_of, view_of
 
 PRODUCERS = Domain("producer", "p")
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """What a client knows of a topic: a layout, and in whose name its segments are to be found."""
-
-    layout: SegmentLayout
-    incarnation: int = 0
-
-
-def view_of(record: Record) -> View:
-    """What a client is told when it asks now."""
-    return View(record.layout, record.incarnation)
 
 
 class Producing(Topic):

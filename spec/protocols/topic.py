@@ -11,6 +11,7 @@ from enum import Enum
 from itertools import pairwise
 from typing import Any
 
+from spec.design import Design
 from spec.layout import SegmentLayout, find_active_segment, initial_layout
 from spec.machine import Bound, Domain, Family, Machine, Variable, always, start, step
 from spec.ranges import HASH_COUNT
@@ -62,6 +63,23 @@ class Record:
     def written(self, **changes: Any) -> "Record":
         """The record after a write of it."""
         return replace(self, version=self.version + 1, **changes)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a client knows of a topic: a layout, and in whose name its segments are to be found."""
+
+    layout: SegmentLayout
+    incarnation: int = 0
+
+    def rank(self, design: Design) -> tuple[int, int]:
+        """Of two layouts the higher one is later; epochs begin again when a topic is created again."""
+        return self.incarnation if design.topics_have_incarnations else 0, self.layout.epoch
+
+
+def view_of(record: Record) -> View:
+    """What a client is told when it asks now."""
+    return View(record.layout, record.incarnation)
 
 
 class Ledger(Enum):

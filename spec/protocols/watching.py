@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from spec.design import Design
-from spec.layout import SegmentLayout, initial_layout, split_segment
+from spec.layout import initial_layout, split_segment
 from spec.machine import (
     WEAK,
     Bound,
@@ -28,29 +28,17 @@ from spec.machine import (
     step,
 )
 from spec.protocols.election import Controller, Election, in_office, open_controller
-from spec.protocols.topic import BROKERS, Ledger, Record
+from spec.protocols.topic import BROKERS, Ledger, Record, View, view_of
 
 CLIENTS = Domain("client", "c")
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class Shown:
     """What the store has shown to a broker so far."""
 
     record: Record | None
     leader: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """The layout that a client goes by, and of which creation of the topic it is."""
-
-    layout: SegmentLayout
-    incarnation: int = 0
-
-    def rank(self, design: Design) -> tuple[int, int]:
-        """Of two layouts the higher one is later; epochs begin again when a topic is created again."""
-        return self.incarnation if design.topics_have_incarnations else 0, self.layout.epoch
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +47,7 @@ class Update:
 
     number: int
     """Of the session: the sessionId that the client chose, each larger than those before."""
-    known: Known | None
+    known: View | None
     leader: str | None
 
 
@@ -85,7 +73,7 @@ class Watching(Election):
     publications_left = Variable[int](0)
     recreations_left = Variable[int](0)
     disconnections_left = Variable[int](0)
-    view = Memory[str, View | None](BROKERS, None)
+    view = Memory[str, Shown | None](BROKERS, None)
     missing = Memory[str, bool](BROKERS, False)
     """The broker has lost its session, and what is written meanwhile it will not be notified of."""
     watch = Memory[tuple[str, str], Watch | None]((BROKERS, CLIENTS), None)
@@ -97,7 +85,7 @@ class Watching(Election):
     """The broker to which a client has opened its present session."""
     sessions = Family[str, int](CLIENTS, 0)
     """The sessionId of a client's present or last session."""
-    known = Family[str, Known | None](CLIENTS, None)
+    known = Family[str, View | None](CLIENTS, None)
     address = Family[str, str | None](CLIENTS, None)
     """Where a client believes the controller leader to be. [468-WATCH-04]"""
 
@@ -112,7 +100,7 @@ def nobody_watches_yet(w: Watching) -> None:
         w.controller[broker] = Controller.ABSENT
         w.stands[broker] = False
     for broker in w.view:
-        w.view[broker] = View(w.record, None)
+        w.view[broker] = Shown(w.record, None)
 
 
 @action("468-SPLIT-10", "468-SPLIT-12")
@@ -232,7 +220,7 @@ def catch_up(w: Watching, broker: str) -> None:
     """
     mine = _served(w, broker)
     require(mine and not w.session_lost[broker])
-    before, now = w.view[broker], View(w.record, w.lock)
+    before, now = w.view[broker], Shown(w.record, w.lock)
     missing = w.missing[broker]
 
     w.view[broker] = now
@@ -244,7 +232,7 @@ def catch_up(w: Watching, broker: str) -> None:
             w.watch[broker, client] = _read_again(w.design, watch)
 
 
-def _concerns(design: Design, before: View | None, now: View) -> bool:
+def _concerns(design: Design, before: Shown | None, now: Shown) -> bool:
     """Whether the listeners of a session are notified of what has changed."""
     if before is None or before.record != now.record:
         return True
@@ -280,7 +268,7 @@ def receive_update(w: Watching, client: str, broker: str) -> None:
     w.known[client] = _later(w.design, w.known[client], update)
 
 
-def _later(design: Design, known: Known | None, update: Update) -> Known | None:
+def _later(design: Design, known: View | None, update: Update) -> View | None:
     """The layout that a client goes by after an update; none where there is no topic."""
     offered = update.known
     if offered is None or known is None or not design.clients_keep_the_latest:
@@ -342,9 +330,9 @@ def _watch(w: Watching, broker: str, client: str) -> Watch:
     return watch
 
 
-def _known(record: Record | None) -> Known | None:
+def _known(record: Record | None) -> View | None:
     """What a client is told of a record."""
-    return None if record is None else Known(record.layout, record.incarnation)
+    return None if record is None else view_of(record)
 
 
 @step("468-WATCH-11", "468-WATCH-12", client=CLIENTS)
