@@ -39,6 +39,21 @@ class Pruning(Enum):
     OLDEST_FIRST = "those without parents in the layout"
 
 
+class Unknown(Enum):
+    """What an entry is taken for when its transaction has no header any more."""
+
+    ABORTED = "the entry is skipped"
+    COMMITTED = "the entry is delivered"
+    NEVER_ASKED = "nobody asks, because what became of each entry is kept with its segment"
+
+
+class Sweep(Enum):
+    """What becomes of operation records that are left when a transaction's retention is over."""
+
+    FORCES = "they are deleted, and the header with them"
+    WAITS = "they stay, and the header with them, until those whose records they are have done their work"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Design:
     """A set of decisions."""
@@ -250,6 +265,38 @@ class Design:
     late_steps_are_refused: bool
     """Else a broker that comes late brings deleted cursors back, or terminates a newer topic of that name."""
 
+    # Transactions
+
+    writes_hold_the_horizon: bool
+    """473-READ-05, 473-READ-20: else an entry is read between its append and the news of its record."""
+
+    unknown: Unknown
+    """473-READ-04, 473-READ-19: a header is gone before the last reader has come, so no answer is right."""
+
+    unrecorded_entries_are_void: bool
+    """473-READ-21: else an entry of which nobody claims that it belongs there is committed with the rest."""
+
+    operations_look_again: bool
+    """473-READ-14, 473-READ-26: else an operation is added to a transaction that was decided meanwhile."""
+
+    superseded_owners_are_fenced: bool
+    """Else the last owner of a segment acknowledges what the next one has never heard of."""
+
+    sweep: Sweep
+    """473-READ-17: else what a participant has yet to do is deleted, only because it took long."""
+
+    serving_waits_for_recovery: bool
+    """473-READ-28: else a broker shows what it would not, had it read what is stored."""
+
+    headers_are_watched_before_read: bool
+    """473-READ-41: else a decision between reading a header and watching it is never noticed."""
+
+    lost_watches_read_again: bool
+    """473-READ-40: else a decision that fell into a lost session is never noticed."""
+
+    ends_are_dated_at_once: bool
+    """473-READ-01: else a header whose coordinator crashed after the decision is never collected."""
+
 
 AS_WRITTEN = Design(
     discovery=Discovery.PARENT_CURSORS,
@@ -314,6 +361,16 @@ AS_WRITTEN = Design(
     migration_lock_has_its_own_path=False,
     sessions_follow_the_partition_count=False,
     late_steps_are_refused=False,
+    writes_hold_the_horizon=False,
+    unknown=Unknown.ABORTED,
+    unrecorded_entries_are_void=False,
+    operations_look_again=False,
+    superseded_owners_are_fenced=False,
+    sweep=Sweep.FORCES,
+    serving_waits_for_recovery=False,
+    headers_are_watched_before_read=False,
+    lost_watches_read_again=False,
+    ends_are_dated_at_once=False,
 )
 
 HARDENED = Design(
@@ -379,6 +436,16 @@ HARDENED = Design(
     migration_lock_has_its_own_path=True,
     sessions_follow_the_partition_count=True,
     late_steps_are_refused=True,
+    writes_hold_the_horizon=True,
+    unknown=Unknown.NEVER_ASKED,
+    unrecorded_entries_are_void=True,
+    operations_look_again=True,
+    superseded_owners_are_fenced=True,
+    sweep=Sweep.WAITS,
+    serving_waits_for_recovery=True,
+    headers_are_watched_before_read=True,
+    lost_watches_read_again=True,
+    ends_are_dated_at_once=True,
 )
 
 NAMED = {"AS_WRITTEN": AS_WRITTEN, "HARDENED": HARDENED}

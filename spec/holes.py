@@ -22,6 +22,8 @@ class Severity(Enum):
     """What somebody who runs the topic would suffer, the worst first."""
 
     LOSS = "loss"
+    DIRTY = "dirty"
+    TWICE = "twice"
     ORDER = "order"
     RESURRECTION = "resurrection"
     TWO_OWNERS = "two owners"
@@ -38,6 +40,8 @@ class Severity(Enum):
 
 _MEANINGS = {
     Severity.LOSS: "an acknowledged message never reaches a subscription",
+    Severity.DIRTY: "somebody receives what was never committed",
+    Severity.TWICE: "what a committed transaction consumed is consumed again",
     Severity.ORDER: "messages of a key arrive in another order than they were sent",
     Severity.RESURRECTION: "what was deleted comes back",
     Severity.TWO_OWNERS: "two act where only one may",

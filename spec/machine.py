@@ -147,13 +147,17 @@ class Memory(Family[K, T]):
     """A family that the members of its first domain hold in memory: each can lose its own at once."""
 
 
-def forget(w: "Machine", member: Any) -> None:
-    """A member of a domain loses all that it has in memory, whichever machine gave it that memory."""
+def forget(w: "Machine", *member: Any) -> None:
+    """
+    A member of a domain loses all that it has in memory, whichever machine gave it that memory.
+
+    With a second member it loses what it has in memory of that one.
+    """
     for cls in type(w).__mro__:
         for declared in vars(cls).values():
             if isinstance(declared, Memory):
                 for key, place in w._places[declared.name].items():
-                    if member == (key[0] if len(declared.over) > 1 else key):
+                    if member == (key if len(declared.over) > 1 else (key,))[: len(member)]:
                         w._write(place, declared.initial)
 
 

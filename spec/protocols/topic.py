@@ -101,14 +101,16 @@ class Subscribed(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """The n-th appended message of a key, and the subscriptions to which it is owed."""
+    """The n-th appended message of a key, to whom it is owed, and the transaction that it belongs to."""
 
     key: int
     number: int
     owed: tuple[str, ...] = ()
+    transaction: str | None = None
 
     def __str__(self) -> str:
-        return f"{self.key}#{self.number}" + (f" for {_listed(self.owed)}" if self.owed else "")
+        owed = f" for {_listed(self.owed)}" if self.owed else ""
+        return f"{self.key}#{self.number}{owed}" + (f" in {self.transaction}" if self.transaction else "")
 
 
 class Topic(Machine):
@@ -219,9 +221,11 @@ def owed_now(w: Topic) -> tuple[str, ...]:
     return tuple(s for s, state in w.subscribed.items() if state is Subscribed.CREATED)
 
 
-def append(w: Topic, segment: int, key: int, acknowledged: bool = True) -> Message:
+def append(
+    w: Topic, segment: int, key: int, acknowledged: bool = True, transaction: str | None = None
+) -> Message:
     """Put the next message of a key at the end of a segment; once acknowledged it is owed."""
-    message = Message(key, w.sent[key] + 1, owed_now(w) if acknowledged else ())
+    message = Message(key, w.sent[key] + 1, owed_now(w) if acknowledged else (), transaction)
     w.sent[key] = message.number
     w.log[segment] += (message,)
     return message

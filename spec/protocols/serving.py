@@ -1,0 +1,121 @@
+"""
+Segments and the brokers that serve them: each has one owner, it can move, and its last owner may not know.
+
+Whoever takes a segment over opens its ledger, and from then on nobody else can append to it. An owner that
+was superseded finds that out when it appends; until then it goes on with what it has in memory.
+"""
+
+from collections.abc import Iterator
+
+from spec.machine import (
+    WEAK,
+    Bound,
+    Domain,
+    Family,
+    Memory,
+    Variable,
+    action,
+    always,
+    forget,
+    leads_to,
+    require,
+    sometimes,
+    start,
+)
+from spec.protocols.topic import SEGMENTS, Ledger, Topic
+
+OWNERS = Domain("owner", "o")
+"""Brokers as owners of segments; what they do as controllers is a part of its own."""
+
+
+class Serving(Topic):
+    """Who owns the segments, and who believes to."""
+
+    moves = Bound()
+    stops = Bound()
+
+    moves_left = Variable[int](0)
+    stops_left = Variable[int](0)
+    owner = Family[int, str | None](SEGMENTS, None)
+    """Whoever opened the ledger last, and wrote its name into what is stored of the segment."""
+    loaded = Memory[tuple[str, int], bool]((OWNERS, SEGMENTS), False)
+    """Whether a broker has opened a segment, and has not noticed that another one did so after it."""
+
+
+@start
+def the_first_broker_owns_what_there_is(w: Serving) -> None:
+    """Nothing was ever written, so there is nothing to recover."""
+    w.moves_left = w.moves
+    w.stops_left = w.stops
+    for segment, ledger in w.ledger.items():
+        if ledger is not Ledger.ABSENT:
+            w.owner[segment] = "o1"
+            w.loaded["o1", segment] = True
+
+
+@action("468-SEGMENT-03", owner=OWNERS, segment=SEGMENTS, fair=WEAK)
+def take_over(w: Serving, owner: str, segment: int) -> None:
+    """A broker opens a segment that nobody serves."""
+    require(w.ledger[segment] is not Ledger.ABSENT)
+    require(not _served(w, segment))
+
+    _open(w, owner, segment)
+
+
+@action("468-SEGMENT-03", owner=OWNERS, segment=SEGMENTS, fault=True)
+def move(w: Serving, owner: str, segment: int) -> None:
+    """Another broker opens a segment, and its owner has not heard of it."""
+    require(w.moves_left)
+    require(_served(w, segment))
+    require(w.owner[segment] != owner)
+
+    w.moves_left -= 1
+    _open(w, owner, segment)
+
+
+def _served(w: Serving, segment: int) -> bool:
+    """Whether the owner of a segment has not crashed since it opened it."""
+    owner = w.owner[segment]
+    return owner is not None and w.loaded[owner, segment]
+
+
+def _open(w: Serving, owner: str, segment: int) -> None:
+    """Whatever the broker still had in memory of the segment, from a time before, it drops."""
+    forget(w, owner, segment)
+    w.owner[segment] = owner
+    w.loaded[owner, segment] = True
+
+
+@action("473-RECOVER-03", "473-RECOVER-05", owner=OWNERS, fault=True)
+def stop(w: Serving, owner: str) -> None:
+    """A broker crashes; all that it had in memory is gone."""
+    require(w.stops_left)
+    require(any(w.loaded[owner, segment] for segment in w.owner))
+
+    w.stops_left -= 1
+    forget(w, owner)
+
+
+def may_append(w: Serving, owner: str, segment: int) -> bool:
+    """A ledger takes entries from its owner alone, and until it is terminated. [473-SEAL-02]"""
+    return w.ledger[segment] is Ledger.OPEN and w.owner[segment] == owner
+
+
+@always("468-SEGMENT-03")
+def no_more_owners_fail_than_may(w: Serving) -> Iterator[str]:
+    """Moves and crashes stay within their budgets."""
+    if w.moves_left < 0 or w.stops_left < 0:
+        yield f"{-min(w.moves_left, w.stops_left)} faults too many"
+
+
+@leads_to("473-RECOVER-01", segment=SEGMENTS)
+def segments_are_served_again(w: Serving, segment: int) -> tuple[object, object]:
+    """A segment whose owner crashed gets another one."""
+    exists = w.ledger[segment] is not Ledger.ABSENT
+    return exists and not _served(w, segment), not exists or _served(w, segment)
+
+
+@sometimes("468-SEGMENT-03", owner=OWNERS, segment=SEGMENTS)
+def a_superseded_owner_goes_on(w: Serving, owner: str, segment: int) -> object:
+    """A broker believes to own a segment that another one has opened since."""
+    return w.loaded[owner, segment] and w.owner[segment] != owner
