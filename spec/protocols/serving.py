@@ -54,7 +54,7 @@ def the_first_broker_owns_what_there_is(w: Serving) -> None:
 
 
 @action("468-SEGMENT-03", owner=OWNERS, segment=SEGMENTS, fair=WEAK)
-def take_over(w: Serving, owner: str, segment: int) -> None:
+def take_over_segment(w: Serving, owner: str, segment: int) -> None:
     """A broker opens a segment that nobody serves."""
     require(w.ledger[segment] is not Ledger.ABSENT)
     require(not _served(w, segment))
