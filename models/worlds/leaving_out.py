@@ -19,3 +19,13 @@ NO_MERGE = (
 NO_SPLIT = ("begin_split", "a_split_was_published")
 NO_LOST_ACKNOWLEDGEMENT = ("send_unacknowledged", "send_again", "give_up", "a_message_stands_in_two_segments")
 NO_FAILOVER = (*NO_EXPIRY, *NO_CRASH, "finish_change")
+
+NO_MOVE = ("move", "a_superseded_owner_goes_on")
+NO_STOP = ("stop", "take_over_segment")
+NO_RECOVERY = (*NO_MOVE, *NO_STOP, "recover_writes", "finish_recovery", "an_entry_belongs_to_nobody")
+NO_LOST_SESSION = ("lose_session", "read_again")
+NO_CLOCK = ("tick",)
+"""Deadlines and retention are over at once, so that time need not pass."""
+
+AS_ONE_WRITES_IT = ("date_the_end", "set_watch", "hear_of_records")
+"""What only the text as written does: ends in two writes, watches after reads, news of one's own writes."""
