@@ -24,7 +24,7 @@ from spec.machine import (
 )
 from spec.protocols.topic import SEGMENTS, Ledger, Topic
 
-OWNERS = Domain("owner", "o")
+OWNERS = Domain("owner", "n")
 """Brokers as owners of segments; what they do as controllers is a part of its own."""
 
 
@@ -49,8 +49,8 @@ def the_first_broker_owns_what_there_is(w: Serving) -> None:
     w.stops_left = w.stops
     for segment, ledger in w.ledger.items():
         if ledger is not Ledger.ABSENT:
-            w.owner[segment] = "o1"
-            w.loaded["o1", segment] = True
+            w.owner[segment] = "n1"
+            w.loaded["n1", segment] = True
 
 
 @action("468-SEGMENT-03", owner=OWNERS, segment=SEGMENTS, fair=WEAK)
