@@ -4,7 +4,8 @@ A topic whose load comes and goes for ever, while its drained segments are prune
 A change of the layout is one step, and there are no pauses: only maxDagDepth bounds how much happens.
 """
 
-from spec.protocols.during_scaling import Forgetful, Led
+from spec.protocols.during_scaling import Forgetful
+from spec.protocols.election import Led
 from spec.protocols.load_reports import Reporting, Shifting
 from spec.protocols.retention import Retention
 from spec.protocols.scaling import Scaling

@@ -5,7 +5,8 @@ Cooldowns and windows are nothing, so that whatever holds a change back holds it
 rest here does so however long it waits. A change of the layout is one step.
 """
 
-from spec.protocols.during_scaling import Constant, Led
+from spec.protocols.during_scaling import Constant
+from spec.protocols.election import Led
 from spec.protocols.load_reports import Reporting
 from spec.protocols.scaling import Scaling
 from spec.world import Holds, Violated, World

@@ -4,7 +4,8 @@ Two segments whose load rises and falls, while owners report it and one of them 
 A change of the layout is one step. The window is one unit of time, in which owners sample at least once.
 """
 
-from spec.protocols.during_scaling import Clock, Led, Recreated
+from spec.protocols.during_scaling import Clock, Recreated
+from spec.protocols.election import Led
 from spec.protocols.load_reports import Reporting, Shifting
 from spec.protocols.scaling import Scaling
 from spec.world import Holds, Violated, World

@@ -4,7 +4,8 @@ A topic that is taken out of auto split and merge, and is split by hand afterwar
 A change of the layout is one step, and there are no pauses.
 """
 
-from spec.protocols.during_scaling import ByHand, ForConsumers, Led, OptedOut
+from spec.protocols.during_scaling import ByHand, ForConsumers, OptedOut
+from spec.protocols.election import Led
 from spec.protocols.scaling import Scaling
 from spec.world import Holds, Violated, World
 

@@ -4,7 +4,8 @@ A topic with next to nothing to do, whose rates go up and down a little for ever
 A change of the layout is one step. The window is two units of time, and owners sample at least once in each.
 """
 
-from spec.protocols.during_scaling import Clock, Led
+from spec.protocols.during_scaling import Clock
+from spec.protocols.election import Led
 from spec.protocols.load_reports import Reporting, Wobbling
 from spec.protocols.scaling import Scaling
 from spec.world import Holds, Violated, World

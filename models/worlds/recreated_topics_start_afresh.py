@@ -4,7 +4,8 @@ A topic that is deleted and created again, with segments of the same ids and loa
 A change of the layout is one step, and so is the deletion: how a topic is deleted is asked elsewhere.
 """
 
-from spec.protocols.during_scaling import Clock, Led, Recreated
+from spec.protocols.during_scaling import Clock, Recreated
+from spec.protocols.election import Led
 from spec.protocols.load_reports import Reporting, Shifting
 from spec.protocols.scaling import Scaling
 from spec.world import Holds, Violated, World

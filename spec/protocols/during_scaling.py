@@ -23,7 +23,7 @@ from spec.machine import (
     step,
 )
 from spec.policy import AutoScaleOverride
-from spec.protocols.election import Controller, admitted, in_office, leading
+from spec.protocols.election import Led, admitted, in_office, leading
 from spec.protocols.load_reports import (
     active_segments,
     delete_load,
@@ -49,26 +49,6 @@ from spec.refusals import Refused
 from spec.sessions import Subscription, register, unregister
 
 # Leaders and time
-
-
-class Led(Scaling):
-    """A topic that the first broker leads, for questions that are not about who leads."""
-
-
-@start
-def one_broker_leads(w: Led) -> None:
-    """It has taken over, and nobody else stands."""
-    record = w.record
-    assert record is not None
-    broker = next(iter(w.controller))
-    w.elections = 1
-    w.lock = broker
-    w.record = replace(record, term=1)
-    for other in w.stands:
-        w.stands[other] = False
-    w.term[broker] = 1
-    w.controller[broker] = Controller.LEADER
-    w.current[broker] = record.layout
 
 
 class Clock(Scaling):
@@ -282,7 +262,7 @@ def no_range_is_merged_too_often(w: Forgetful, segment: int) -> Iterator[str]:
         yield f"segment {segment} has {w.depth[segment]} merges behind it, {w.max_dag_depth} are allowed"
 
 
-class Constant(Led):
+class Constant(Led, Scaling):
     """A topic of any shape, under any load and with any number of consumers, none of which ever changes."""
 
     calm = Bound()

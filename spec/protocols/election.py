@@ -7,6 +7,7 @@ those that fall into the gap between two sessions never come.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from enum import Enum
 
 from spec.layout import SegmentLayout
@@ -70,6 +71,26 @@ def nobody_leads_yet(w: Election) -> None:
     w.expiries_left = w.expiries
     for broker in w.stands:
         w.stands[broker] = True
+
+
+class Led(Election):
+    """A topic that the first broker leads, for questions that are not about who leads."""
+
+
+@start
+def one_broker_leads(w: Led) -> None:
+    """It has taken over, and nobody else stands."""
+    record = w.record
+    assert record is not None
+    broker = next(iter(w.controller))
+    w.elections = 1
+    w.lock = broker
+    w.record = replace(record, term=1)
+    for other in w.stands:
+        w.stands[other] = False
+    w.term[broker] = 1
+    w.controller[broker] = Controller.LEADER
+    w.current[broker] = record.layout
 
 
 @action("468-SERVICE-02", broker=BROKERS)
