@@ -54,6 +54,14 @@ class Sweep(Enum):
     WAITS = "they stay, and the header with them, until those whose records they are have done their work"
 
 
+class Ids(Enum):
+    """Where a coordinator takes the id of a new transaction from."""
+
+    COUNTED = "it counts in memory"
+    COUNTED_AND_FREE = "it counts in memory, and skips the ids under which a header is stored"
+    DRAWN = "from a sequence of the store, which outlives every header"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Design:
     """A set of decisions."""
@@ -108,11 +116,14 @@ class Design:
 
     # The life of a topic
 
-    segments_before_record: bool
+    creations_are_claimed: bool
     """468-READ-43: else a crash leaves a topic whose segments do not exist, and creating it is refused."""
 
-    record_goes_first: bool
+    deletions_are_marked: bool
     """468-READ-44: else a deletion that stops half-way leaves a topic without segments."""
+
+    brokers_finish_claims: bool
+    """Else a crash leaves a name that is claimed or being deleted for ever: no topic, and not free either."""
 
     topics_have_incarnations: bool
     """468-READ-45: else a re-created topic finds segments, versions and epochs of the one before."""
@@ -297,6 +308,9 @@ class Design:
     ends_are_dated_at_once: bool
     """473-READ-01: else a header whose coordinator crashed after the decision is never collected."""
 
+    transaction_ids: Ids
+    """473-READ-11: else an id is used again, and a client's commit ends the transaction of another one."""
+
 
 AS_WRITTEN = Design(
     discovery=Discovery.PARENT_CURSORS,
@@ -312,8 +326,9 @@ AS_WRITTEN = Design(
     leaders_are_fenced=False,
     leaders_load_after_the_lock=False,
     lost_sessions_read_again=False,
-    segments_before_record=False,
-    record_goes_first=False,
+    creations_are_claimed=False,
+    deletions_are_marked=False,
+    brokers_finish_claims=False,
     topics_have_incarnations=False,
     disconnects_name_their_connection=False,
     late_registrations_are_ignored=False,
@@ -371,6 +386,7 @@ AS_WRITTEN = Design(
     headers_are_watched_before_read=False,
     lost_watches_read_again=False,
     ends_are_dated_at_once=False,
+    transaction_ids=Ids.COUNTED,
 )
 
 HARDENED = Design(
@@ -387,8 +403,9 @@ HARDENED = Design(
     leaders_are_fenced=True,
     leaders_load_after_the_lock=True,
     lost_sessions_read_again=True,
-    segments_before_record=True,
-    record_goes_first=True,
+    creations_are_claimed=True,
+    deletions_are_marked=True,
+    brokers_finish_claims=True,
     topics_have_incarnations=True,
     disconnects_name_their_connection=True,
     late_registrations_are_ignored=True,
@@ -446,6 +463,7 @@ HARDENED = Design(
     headers_are_watched_before_read=True,
     lost_watches_read_again=True,
     ends_are_dated_at_once=True,
+    transaction_ids=Ids.DRAWN,
 )
 
 NAMED = {"AS_WRITTEN": AS_WRITTEN, "HARDENED": HARDENED}
