@@ -274,6 +274,12 @@ def everybody_gets_an_id(w: TransactionIds, transaction: str) -> tuple[object, o
     return w.id[transaction] is None, w.id[transaction] is not None
 
 
+@leads_to("473-COORD-05", coordinator=COORDINATORS)
+def coordinators_come_to_an_end(w: TransactionIds, coordinator: str) -> tuple[object, object]:
+    """A coordinator is done with a new transaction some time."""
+    return w.opening[coordinator] is not None, w.opening[coordinator] is None
+
+
 @leads_to("473-GC-01", "473-COORD-09", id=IDS)
 def nothing_stays_under_an_id(w: TransactionIds, id: int) -> tuple[object, object]:
     """Headers and operation records go in the end, also of a transaction that no client was told of."""

@@ -1,0 +1,246 @@
+"""
+Sequential keys: the store gives every operation record of a transaction a number of its own.
+
+A store either does so in the one step in which it takes the record, or keeps a counter record from which
+numbers are taken by conditional writes, before the record is put. Numbers may be left out, but none is ever
+used again: a record is deleted by its key, and a deletion whose reply was lost is repeated. [473-READ-12]
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from spec.machine import (
+    WEAK,
+    Bound,
+    Domain,
+    Family,
+    Machine,
+    Memory,
+    Variable,
+    action,
+    always,
+    forget,
+    leads_to,
+    require,
+    sometimes,
+    start,
+)
+
+WRITERS = Domain("writer", "w")
+"""Brokers that put operation records of the same transaction."""
+NUMBERS = Domain("number")
+
+
+class Stage(Enum):
+    """How far an operation record has come."""
+
+    BEGUN = "it has no number yet"
+    READ = "the counter was read"
+    NUMBERED = "the number is its own"
+    STORED = "it is in the store"
+
+
+@dataclass(frozen=True, slots=True)
+class Putting:
+    """An operation record on its way into the store."""
+
+    operation: int
+    after: int
+    """The highest number that anybody had been told when it was begun; nobody can read this."""
+    stage: Stage = Stage.BEGUN
+    number: int = -1
+
+    def __str__(self) -> str:
+        number = f" {self.number}" if self.number >= 0 else ""
+        return f"operation {self.operation}, {self.stage.name.lower()}{number}"
+
+
+class SequentialKeys(Machine):
+    """The operation records of one transaction, the counter, and what the writers were told."""
+
+    operations = Bound()
+    crashes = Bound()
+
+    operations_left = Variable[int](0)
+    crashes_left = Variable[int](0)
+    counter = Variable[int](0)
+    """The next number that was never given to anybody."""
+    stored = Family[int, int | None](NUMBERS, None)
+    """The operation whose record is stored under a number."""
+    used = Family[int, int | None](NUMBERS, None)
+    """The operation whose record was first to be stored there; nobody can read this."""
+    told = Variable[int](-1)
+    """The highest number that any writer was told."""
+    putting = Memory[str, Putting | None](WRITERS, None)
+    mine = Memory[str, tuple[tuple[int, int], ...]](WRITERS, ())
+    """Numbers and operations of the records that a writer knows to be stored."""
+    deleting = Memory[str, int | None](WRITERS, None)
+    """The number under which a writer has deleted its record, as long as it has had no reply."""
+
+
+@start
+def there_is_something_to_record(w: SequentialKeys) -> None:
+    """So many operations, and so many crashes."""
+    w.operations_left = w.operations
+    w.crashes_left = w.crashes
+
+
+@action("473-OP-02", "473-BUFFER-01", writer=WRITERS)
+def begin_record(w: SequentialKeys, writer: str) -> None:
+    """A write or an acknowledgement in the transaction arrives at a broker."""
+    require(w.operations_left and w.putting[writer] is None)
+
+    w.putting[writer] = Putting(w.operations - w.operations_left, w.told)
+    w.operations_left -= 1
+
+
+def put_under(w: SequentialKeys, writer: str, number: int) -> None:
+    """The record is stored under a number, whatever was there."""
+    putting = under_way(w, writer)
+    w.stored[number] = putting.operation
+    if w.used[number] is None:
+        w.used[number] = putting.operation
+    w.putting[writer] = replace(putting, stage=Stage.STORED, number=number)
+
+
+def under_way(w: SequentialKeys, writer: str, *stages: Stage) -> Putting:
+    """The record that a writer is about to put, if it has come so far."""
+    putting = w.putting[writer]
+    require(putting is not None and (not stages or putting.stage in stages))
+    assert putting is not None
+    return putting
+
+
+@action("473-OP-03", "473-OP-10", writer=WRITERS, fair=WEAK)
+def hear_number(w: SequentialKeys, writer: str) -> None:
+    """The writer is told that its record is stored, and under which number."""
+    putting = under_way(w, writer, Stage.STORED)
+
+    w.mine[writer] += ((putting.number, putting.operation),)
+    w.told = max(w.told, putting.number)
+    w.putting[writer] = None
+
+
+@action("473-GC-02", writer=WRITERS)
+def delete_own_record(w: SequentialKeys, writer: str) -> None:
+    """A writer deletes its first record by its key, or repeats that, because it had no reply."""
+    number = w.deleting[writer]
+    if number is None:
+        require(w.mine[writer])
+        number = w.mine[writer][0][0]
+        w.mine[writer] = w.mine[writer][1:]
+
+    w.deleting[writer] = number
+    w.stored[number] = None
+
+
+@action("473-GC-02", writer=WRITERS, fair=WEAK)
+def hear_of_deletion(w: SequentialKeys, writer: str) -> None:
+    """The writer is told that its record is deleted."""
+    require(w.deleting[writer] is not None)
+
+    w.deleting[writer] = None
+
+
+@action("473-RECOVER-03", writer=WRITERS, fault=True)
+def crash_writer(w: SequentialKeys, writer: str) -> None:
+    """A writer crashes, and with it what it was about to put."""
+    require(w.crashes_left)
+
+    w.crashes_left -= 1
+    forget(w, writer)
+
+
+class NativeKeys(SequentialKeys):
+    """A store that has sequential keys."""
+
+
+@action("473-OP-03", "473-STORE-06", writer=WRITERS, fair=WEAK)
+def put_numbered(w: NativeKeys, writer: str) -> None:
+    """The store takes the record and gives it the next number, in one step."""
+    under_way(w, writer, Stage.BEGUN)
+
+    number = w.counter
+    w.counter += 1
+    put_under(w, writer, number)
+
+
+class CountedKeys(SequentialKeys):
+    """A store that has none, and keeps a counter record instead. [473-OP-09, 473-STORE-08]"""
+
+
+@action("473-OP-09", "473-STORE-08", writer=WRITERS, fair=WEAK)
+def read_counter(w: CountedKeys, writer: str) -> None:
+    """The counter record is read."""
+    putting = under_way(w, writer, Stage.BEGUN)
+
+    w.putting[writer] = replace(putting, stage=Stage.READ, number=w.counter)
+
+
+@action("473-OP-09", "473-OP-10", writer=WRITERS, fair=WEAK)
+def take_number(w: CountedKeys, writer: str) -> None:
+    """The counter record is written one higher, if it is as it was read; else it is read again."""
+    putting = under_way(w, writer, Stage.READ)
+
+    if w.counter != putting.number:
+        w.putting[writer] = replace(putting, stage=Stage.BEGUN, number=-1)
+        return
+    w.counter = putting.number + 1
+    w.putting[writer] = replace(putting, stage=Stage.NUMBERED)
+
+
+@action("473-OP-09", "473-OP-03", writer=WRITERS, fair=WEAK)
+def put_record(w: CountedKeys, writer: str) -> None:
+    """The record is put under the number that was taken for it, which is nobody else's."""
+    put_under(w, writer, under_way(w, writer, Stage.NUMBERED).number)
+
+
+@sometimes("473-READ-12", number=NUMBERS)
+def a_number_is_left_out(w: CountedKeys, number: int) -> object:
+    """A writer crashed after it took a number, and the next one is used."""
+    return w.used[number] is None and w.told > number and not any(w.putting.values())
+
+
+@sometimes("473-OP-10")
+def two_writers_read_the_same(w: CountedKeys) -> object:
+    """Two writers have read the counter, and one of them will have to read it again."""
+    read = [putting.number for putting in w.putting.values() if putting and putting.stage is Stage.READ]
+    return len(read) > len(set(read))
+
+
+@always("473-OP-10", "473-OP-03", number=NUMBERS)
+def a_number_is_used_once(w: SequentialKeys, number: int) -> Iterator[str]:
+    """Under a number there is never another record than the first."""
+    now, first = w.stored[number], w.used[number]
+    if now is not None and now != first:
+        yield f"the record of operation {now} has the number {number}, which operation {first} had"
+
+
+@always("473-OP-02", "473-OP-10", writer=WRITERS)
+def no_record_is_lost(w: SequentialKeys, writer: str) -> Iterator[str]:
+    """What a writer knows to be stored is there until it deletes it."""
+    for number, operation in w.mine[writer]:
+        if w.stored[number] != operation:
+            found = "nothing" if w.stored[number] is None else f"operation {w.stored[number]}"
+            yield f"{writer} put operation {operation} under {number}, and {found} is there"
+
+
+@always("473-READ-12", writer=WRITERS)
+def what_begins_later_comes_later(w: SequentialKeys, writer: str) -> Iterator[str]:
+    """An operation that begins when another one's number is known gets a higher one."""
+    putting = w.putting[writer]
+    if putting is not None and putting.stage is Stage.STORED and putting.number <= putting.after:
+        yield f"{putting} was begun when {putting.after} was known"
+
+
+@leads_to("473-OP-02", writer=WRITERS)
+def every_record_gets_its_number(w: SequentialKeys, writer: str) -> tuple[object, object]:
+    """Nobody waits for ever to put a record, however many others do the same."""
+    return w.putting[writer] is not None, w.putting[writer] is None
+
+
+@leads_to("473-GC-02", writer=WRITERS)
+def deletions_come_to_an_end(w: SequentialKeys, writer: str) -> tuple[object, object]:
+    """Whoever deletes a record hears that it is gone."""
+    return w.deleting[writer] is not None, w.deleting[writer] is None
