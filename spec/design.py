@@ -296,6 +296,9 @@ class Design:
     sweep: Sweep
     """473-READ-17: else what a participant has yet to do is deleted, only because it took long."""
 
+    records_go_with_their_segment: bool
+    """473-READ-44: else what is recorded of a segment that is gone stays, and the header with it."""
+
     serving_waits_for_recovery: bool
     """473-READ-28: else a broker shows what it would not, had it read what is stored."""
 
@@ -382,6 +385,7 @@ AS_WRITTEN = Design(
     operations_look_again=False,
     superseded_owners_are_fenced=False,
     sweep=Sweep.FORCES,
+    records_go_with_their_segment=False,
     serving_waits_for_recovery=False,
     headers_are_watched_before_read=False,
     lost_watches_read_again=False,
@@ -459,6 +463,7 @@ HARDENED = Design(
     operations_look_again=True,
     superseded_owners_are_fenced=True,
     sweep=Sweep.WAITS,
+    records_go_with_their_segment=True,
     serving_waits_for_recovery=True,
     headers_are_watched_before_read=True,
     lost_watches_read_again=True,

@@ -48,7 +48,7 @@ def dispatch(w: Dispatching, owner: str, subscription: str, segment: int) -> Non
         receive(w, subscription, segment)
 
 
-def _has(w: Dispatching, subscription: str, message: Message) -> bool:
+def has(w: Dispatching, subscription: str, message: Message) -> bool:
     """Whether a message was delivered to a subscription."""
     return message.number in w.received[subscription, message.key]
 
@@ -60,7 +60,7 @@ def only_what_is_committed_is_delivered(w: Dispatching, subscription: str, segme
         transaction = message.transaction
         if transaction is None or w.outcome[transaction] is TxnState.COMMITTED:
             continue
-        if _has(w, subscription, message):
+        if has(w, subscription, message):
             state = "open" if w.outcome[transaction] is TxnState.OPEN else "aborted"
             yield f"{subscription} received {message}, which is {state}"
 
@@ -74,7 +74,7 @@ def what_is_committed_is_not_passed_over(
         return
     for segment, position in w.accepted[transaction]:
         cursor, message = w.cursor[subscription, segment], w.log[segment][position]
-        if cursor is not None and cursor > position and not _has(w, subscription, message):
+        if cursor is not None and cursor > position and not has(w, subscription, message):
             yield f"{subscription} went past {message}, which is committed, in segment {segment}"
 
 
@@ -83,7 +83,7 @@ def what_was_refused_is_not_delivered(w: Dispatching, subscription: str, transac
     """A message whose client was told that it came too late reaches nobody."""
     for segment, position in w.refused[transaction]:
         message = w.log[segment][position]
-        if _has(w, subscription, message):
+        if has(w, subscription, message):
             yield f"{subscription} received {message}, which was refused"
 
 
@@ -92,7 +92,7 @@ def everybody_sees_the_same(w: Dispatching, segment: int) -> Iterator[str]:
     """Of two subscriptions that have passed an entry, both received it or neither did."""
     for position, message in enumerate(w.log[segment]):
         passed = [s for s in w.subscribed if (w.cursor[s, segment] or 0) > position]
-        got = [s for s in passed if _has(w, s, message)]
+        got = [s for s in passed if has(w, s, message)]
         if got and len(got) < len(passed):
             missed = next(s for s in passed if s not in got)
             yield f"{got[0]} received {message} of segment {segment}, and {missed} did not"
@@ -110,7 +110,7 @@ def a_committed_message_was_delivered(w: Dispatching, transaction: str) -> objec
     """Somebody received a message of a committed transaction."""
     if w.outcome[transaction] is not TxnState.COMMITTED:
         return False
-    return any(_has(w, s, w.log[n][p]) for n, p in w.accepted[transaction] for s in w.subscribed)
+    return any(has(w, s, w.log[n][p]) for n, p in w.accepted[transaction] for s in w.subscribed)
 
 
 @sometimes("473-NOTIFY-06", transaction=TRANSACTIONS)
