@@ -62,6 +62,14 @@ class Ids(Enum):
     DRAWN = "from a sequence of the store, which outlives every header"
 
 
+class Listing(Enum):
+    """How a store without secondary indexes makes up for them."""
+
+    ENTRY_LAST = "by a second key for each entry, which is written after the record"
+    ENTRY_FIRST = "by a second key for each entry, which is written before the record"
+    SCANNED = "by reading the records themselves, and leaving out those that do not belong there"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Design:
     """A set of decisions."""
@@ -311,8 +319,38 @@ class Design:
     ends_are_dated_at_once: bool
     """473-READ-01: else a header whose coordinator crashed after the decision is never collected."""
 
+    acks_are_durable_before_records_go: bool
+    """473-READ-24: else a crash takes back what a committed transaction has consumed."""
+
+    cumulative_acks_say_so: bool
+    """473-READ-15: else the next owner takes an ack of everything up to a message for an ack of that one."""
+
+    held_messages_are_refused: bool
+    """473-READ-27: else two transactions that both commit have consumed the same message."""
+
+    held_messages_stay_held: bool
+    """473-READ-28: else what an open transaction has consumed is delivered again when a consumer leaves."""
+
+    aborted_acks_are_redelivered: bool
+    """473-READ-28: else what an aborted transaction gives back stays with a consumer that is done with it."""
+
+    participants_delete_their_own_records: bool
+    """473-READ-22: else a range of keys takes acks of others along that are not applied yet."""
+
+    acks_name_their_cursor: bool
+    """473-READ-44: else acks for a deleted subscription move the cursor of the next one of that name."""
+
+    legacy_ledgers_keep_their_buffer: bool
+    """473-READ-35: else what legacy transactions have committed vanishes when the topic is migrated."""
+
+    migration_ends_open_transactions: bool
+    """473-READ-35: else an old partition is sealed without a marker, and nothing behind it is ever read."""
+
     transaction_ids: Ids
     """473-READ-11: else an id is used again, and a client's commit ends the transaction of another one."""
+
+    listing: Listing
+    """473-READ-51: else a crash between two writes hides a transaction, and it stays open for ever."""
 
 
 AS_WRITTEN = Design(
@@ -390,7 +428,17 @@ AS_WRITTEN = Design(
     headers_are_watched_before_read=False,
     lost_watches_read_again=False,
     ends_are_dated_at_once=False,
+    acks_are_durable_before_records_go=False,
+    cumulative_acks_say_so=False,
+    held_messages_are_refused=False,
+    held_messages_stay_held=False,
+    aborted_acks_are_redelivered=False,
+    participants_delete_their_own_records=False,
+    acks_name_their_cursor=False,
+    legacy_ledgers_keep_their_buffer=False,
+    migration_ends_open_transactions=False,
     transaction_ids=Ids.COUNTED,
+    listing=Listing.ENTRY_LAST,
 )
 
 HARDENED = Design(
@@ -468,7 +516,17 @@ HARDENED = Design(
     headers_are_watched_before_read=True,
     lost_watches_read_again=True,
     ends_are_dated_at_once=True,
+    acks_are_durable_before_records_go=True,
+    cumulative_acks_say_so=True,
+    held_messages_are_refused=True,
+    held_messages_stay_held=True,
+    aborted_acks_are_redelivered=True,
+    participants_delete_their_own_records=True,
+    acks_name_their_cursor=True,
+    legacy_ledgers_keep_their_buffer=True,
+    migration_ends_open_transactions=True,
     transaction_ids=Ids.DRAWN,
+    listing=Listing.SCANNED,
 )
 
 NAMED = {"AS_WRITTEN": AS_WRITTEN, "HARDENED": HARDENED}
