@@ -307,6 +307,9 @@ class Design:
     records_go_with_their_segment: bool
     """473-READ-44: else what is recorded of a segment that is gone stays, and the header with it."""
 
+    leftovers_load_their_segment: bool
+    """Else a sealed segment that everybody has drained is loaded by nobody, and never deletes its records."""
+
     serving_waits_for_recovery: bool
     """473-READ-28: else a broker shows what it would not, had it read what is stored."""
 
@@ -424,6 +427,7 @@ AS_WRITTEN = Design(
     superseded_owners_are_fenced=False,
     sweep=Sweep.FORCES,
     records_go_with_their_segment=False,
+    leftovers_load_their_segment=False,
     serving_waits_for_recovery=False,
     headers_are_watched_before_read=False,
     lost_watches_read_again=False,
@@ -512,6 +516,7 @@ HARDENED = Design(
     superseded_owners_are_fenced=True,
     sweep=Sweep.WAITS,
     records_go_with_their_segment=True,
+    leftovers_load_their_segment=True,
     serving_waits_for_recovery=True,
     headers_are_watched_before_read=True,
     lost_watches_read_again=True,

@@ -22,7 +22,7 @@ from spec.machine import (
     sometimes,
     start,
 )
-from spec.protocols.topic import SEGMENTS, Ledger, Topic
+from spec.protocols.topic import SEGMENTS, Ledger, Topic, unread
 
 OWNERS = Domain("owner", "n")
 """Brokers as owners of segments; what they do as controllers is a part of its own."""
@@ -55,31 +55,42 @@ def the_first_broker_owns_what_there_is(w: Serving) -> None:
 
 @action("468-SEGMENT-03", owner=OWNERS, segment=SEGMENTS, fair=WEAK)
 def take_over_segment(w: Serving, owner: str, segment: int) -> None:
-    """A broker opens a segment that nobody serves."""
-    require(w.ledger[segment] is not Ledger.ABSENT)
-    require(not _served(w, segment))
+    """
+    A broker opens a segment that nobody serves, because somebody asks for it.
 
-    _open(w, owner, segment)
+    Producers ask for active segments, and readers for those in which they have something left.
+    """
+    require(w.ledger[segment] is not Ledger.ABSENT)
+    require(_wanted(w, segment) and not served(w, segment))
+
+    open_segment(w, owner, segment)
 
 
 @action("468-SEGMENT-03", owner=OWNERS, segment=SEGMENTS, fault=True)
 def move(w: Serving, owner: str, segment: int) -> None:
     """Another broker opens a segment, and its owner has not heard of it."""
     require(w.moves_left)
-    require(_served(w, segment))
+    require(served(w, segment))
     require(w.owner[segment] != owner)
 
     w.moves_left -= 1
-    _open(w, owner, segment)
+    open_segment(w, owner, segment)
 
 
-def _served(w: Serving, segment: int) -> bool:
+def _wanted(w: Serving, segment: int) -> bool:
+    """Whether a producer or a reader asks for a segment."""
+    record = w.record
+    active = record is not None and record.layout.has(segment) and record.layout.segment(segment).active
+    return active or any(unread(w, subscription, segment) for subscription in w.subscribed)
+
+
+def served(w: Serving, segment: int) -> bool:
     """Whether the owner of a segment has not crashed since it opened it."""
     owner = w.owner[segment]
     return owner is not None and w.loaded[owner, segment]
 
 
-def _open(w: Serving, owner: str, segment: int) -> None:
+def open_segment(w: Serving, owner: str, segment: int) -> None:
     """Whatever the broker still had in memory of the segment, from a time before, it drops."""
     forget(w, owner, segment)
     w.owner[segment] = owner
@@ -110,9 +121,9 @@ def no_more_owners_fail_than_may(w: Serving) -> Iterator[str]:
 
 @leads_to("473-RECOVER-01", segment=SEGMENTS)
 def segments_are_served_again(w: Serving, segment: int) -> tuple[object, object]:
-    """A segment whose owner crashed gets another one."""
-    exists = w.ledger[segment] is not Ledger.ABSENT
-    return exists and not _served(w, segment), not exists or _served(w, segment)
+    """A segment whose owner crashed gets another one, if anybody asks for it."""
+    wanted = w.ledger[segment] is not Ledger.ABSENT and _wanted(w, segment)
+    return wanted and not served(w, segment), not wanted or served(w, segment)
 
 
 @sometimes("468-SEGMENT-03", owner=OWNERS, segment=SEGMENTS)

@@ -526,7 +526,9 @@ def what_can_be_read_is_decided(w: TransactionBuffer, owner: str, segment: int) 
 def records_go_when_their_work_is_done(
     w: TransactionBuffer, after: TransactionBuffer, segment: int, transaction: str
 ) -> Iterator[str]:
-    """The record of an acknowledged write is deleted only when its outcome is written down."""
+    """The record of an acknowledged write stays until its outcome is written down, or the segment is gone."""
+    if w.record is None or not w.record.layout.has(segment):
+        return
     gone = set(w.writes[transaction, segment]) - set(after.writes[transaction, segment])
     for position in sorted(gone):
         if (segment, position) in w.accepted[transaction] and position > w.settled[segment].through:

@@ -13,7 +13,7 @@ from spec.layout import ancestors
 from spec.machine import WEAK, action, always, forget, leads_to, require, sometimes, step
 from spec.protocols.deciding import TRANSACTIONS
 from spec.protocols.dispatching import Dispatching, has
-from spec.protocols.serving import OWNERS
+from spec.protocols.serving import OWNERS, open_segment, served
 from spec.protocols.topic import SEGMENTS, SUBSCRIPTIONS, Ledger, Subscribed, drained
 from spec.transactions import TxnState
 
@@ -134,12 +134,39 @@ def collect_what_is_gone(w: Vanishing, transaction: str, segment: int) -> None:
     It lists the records by their segments, so that it also finds those that have no header any more.
     """
     require(w.design.records_go_with_their_segment and gone(w, segment))
-    acked = any(w.acks[transaction, subscription, segment] for subscription in w.subscribed)
-    require(acked or w.writes[transaction, segment])
+    require(_recorded(w, transaction, segment))
 
     w.writes[transaction, segment] = ()
     for subscription in w.subscribed:
         w.acks[transaction, subscription, segment] = ()
+
+
+def _recorded(w: Vanishing, transaction: str, segment: int) -> bool:
+    """Whether the store has operation records of a transaction for a segment."""
+    acked = any(w.acks[transaction, subscription, segment] for subscription in w.subscribed)
+    return acked or bool(w.writes[transaction, segment])
+
+
+@action("473-GC-05", "473-READ-17", owner=OWNERS, segment=SEGMENTS, fair=WEAK)
+def load_for_leftovers(w: Vanishing, owner: str, segment: int) -> None:
+    """
+    A broker opens a segment that nobody serves, because the sweep has found records of it and asks for it.
+
+    A sealed segment that everybody has drained is asked for by nobody else.
+    """
+    require(w.design.leftovers_load_their_segment)
+    require(w.ledger[segment] is not Ledger.ABSENT)
+    require(any(_recorded(w, transaction, segment) for transaction in w.header))
+    require(not served(w, segment))
+
+    open_segment(w, owner, segment)
+
+
+@step("468-SEGAPI-11", owner=OWNERS, segment=SEGMENTS)
+def nobody_opens_what_is_deleted(w: Vanishing, after: Vanishing, owner: str, segment: int) -> Iterator[str]:
+    """A segment that was deleted is served by nobody who did not serve it before."""
+    if after.loaded[owner, segment] and not w.loaded[owner, segment] and w.ledger[segment] is Ledger.ABSENT:
+        yield f"{owner} opens segment {segment}, which is deleted"
 
 
 @sometimes("473-READ-44", transaction=TRANSACTIONS, segment=SEGMENTS)
