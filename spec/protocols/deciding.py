@@ -24,7 +24,7 @@ from spec.machine import (
 )
 from spec.protocols.topic import SEGMENTS, SUBSCRIPTIONS, Topic
 from spec.refusals import Refused
-from spec.transactions import Header, TxnState, begin, collectable, end, timed_out
+from spec.transactions import Header, TxnState, add_participant, begin, collectable, end, timed_out
 
 TRANSACTIONS = Domain("transaction", "t")
 
@@ -35,6 +35,10 @@ class AckRecord:
 
     position: int
     cumulative: bool = False
+    cursor: int = 0
+    """For which of the cursors that had the subscription's name it was made."""
+    sequence: int = -1
+    """The last part of its key, which the store gives it. [473-OP-03]"""
 
     def __str__(self) -> str:
         return f"through {self.position}" if self.cumulative else str(self.position)
@@ -72,18 +76,29 @@ def open_transaction(w: Deciding, transaction: str) -> None:
     w.outcome[transaction] = TxnState.OPEN
 
 
+@action("473-COORD-06", "473-READ-31", transaction=TRANSACTIONS)
+def name_participant(w: Deciding, transaction: str) -> None:
+    """A client names a topic or a subscription beforehand, whatever has become of its transaction."""
+    w.header[transaction] = add_participant(w.header[transaction])
+
+
 @action(
+    "473-COORD-04",
     "473-COORD-08",
     "473-HEADER-05",
     "473-END-02",
     "473-NOTIFY-07",
+    "473-NOTIFY-10",
+    "473-READ-30",
     transaction=TRANSACTIONS,
     outcome=(TxnState.COMMITTED, TxnState.ABORTED),
 )
 def end_transaction(w: Deciding, transaction: str, outcome: TxnState) -> None:
-    """A client asks for an end, and is told when the header says so; an error tells it nothing."""
-    require(w.header[transaction] is not None)
+    """
+    A client asks for an end, and is told when the header says so; an error tells it nothing.
 
+    It may ask when there is no header yet or any more. No participant is told anything.
+    """
     if _decide(w, transaction, outcome):
         w.answered[transaction] = outcome
 
@@ -203,6 +218,16 @@ def a_decision_is_final(w: Deciding, after: Deciding, transaction: str) -> Itera
         yield f"{transaction} had its header deleted, and has another one"
 
 
+@step("473-CONTENT-01", "473-END-02", "473-RECOVER-05", "473-COORD-06", transaction=TRANSACTIONS)
+def headers_are_written_twice(w: Deciding, after: Deciding, transaction: str) -> Iterator[str]:
+    """A header is written when the transaction is opened and when it is decided, and at no other time."""
+    before, then = w.header[transaction], after.header[transaction]
+    if before is None or then is None or before == then:
+        return
+    if before.state is then.state:
+        yield f"the header of {transaction} is {before.state.value} and is written once more"
+
+
 @always("473-NOTIFY-07", "473-RECOVER-05", transaction=TRANSACTIONS)
 def clients_are_told_what_was_decided(w: Deciding, transaction: str) -> Iterator[str]:
     """A client that was told that its transaction ended in a way knows how it ended."""
@@ -223,15 +248,19 @@ def open_headers_stay(w: Deciding, after: Deciding, transaction: str) -> Iterato
 
 @leads_to("473-COORD-09", transaction=TRANSACTIONS)
 def every_transaction_ends(w: Deciding, transaction: str) -> tuple[object, object]:
-    """A transaction that nobody ends is aborted."""
-    return w.outcome[transaction] is TxnState.OPEN, w.outcome[transaction] is not TxnState.OPEN
+    """A transaction that nobody ends is aborted, if time goes on until its deadline."""
+    header, ended = w.header[transaction], w.outcome[transaction] is not TxnState.OPEN
+    return header is not None and timed_out(header, w.ticks), ended
 
 
 @leads_to("473-GC-01", "473-GC-03", transaction=TRANSACTIONS)
 def everything_stored_of_a_transaction_goes(w: Deciding, transaction: str) -> tuple[object, object]:
-    """Some time after its end nothing is stored of a transaction."""
-    gone = w.header[transaction] is None and not recorded(w, transaction)
-    return w.outcome[transaction] not in (None, TxnState.OPEN) and not gone, gone
+    """Nothing is stored of a transaction some time after its end, if time goes on until it is old enough."""
+    header = w.header[transaction]
+    gone = header is None and not recorded(w, transaction)
+    dated = header is not None and header.finalized_at is not None
+    kept = header is not None and dated and not collectable(header, w.ticks, w.retention)
+    return w.outcome[transaction] not in (None, TxnState.OPEN) and not gone and not kept, gone
 
 
 @sometimes("473-READ-29", transaction=TRANSACTIONS)
