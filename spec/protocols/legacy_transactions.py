@@ -131,8 +131,7 @@ def expire_legacy_transaction(w: LegacyTransactions, transaction: str) -> None:
 def append_marker(w: LegacyTransactions, transaction: str, segment: int) -> None:
     """A partition is told how a transaction ended, and appends that to its data if it can append anything."""
     require(w.legacy[transaction] in (TxnState.COMMITTED, TxnState.ABORTED))
-    require(w.marker[transaction, segment] is None and transaction in _undecided(w, segment))
-    require(w.ledger[segment] is Ledger.OPEN)
+    require(transaction in _undecided(w, segment) and w.ledger[segment] is Ledger.OPEN)
 
     w.marker[transaction, segment] = w.legacy[transaction]
 
@@ -152,8 +151,6 @@ def _undecided(w: LegacyTransactions, segment: int) -> dict[str, int]:
 @action("475-STEP-01")
 def begin_migration(w: LegacyTransactions) -> None:
     """An operator gives the command."""
-    require(not w.migrating)
-
     w.migrating = True
 
 
@@ -165,7 +162,7 @@ def terminate_partition(w: LegacyTransactions, segment: int) -> None:
     As written nobody asks for open transactions. Else the partition waits for the last marker; the command
     has the coordinator abort what is still open, so that this takes no longer than that.
     """
-    require(w.migrating and segment < w.initial_segments and w.ledger[segment] is Ledger.OPEN)
+    require(w.migrating and segment < w.initial_segments)
     if w.design.migration_ends_open_transactions:
         require(not _undecided(w, segment))
 
@@ -290,8 +287,42 @@ def markers_say_what_was_decided(
     before, then = w.marker[transaction, segment], after.marker[transaction, segment]
     if then is not before and (before is not None or then is not w.legacy[transaction]):
         yield f"partition {segment} has {transaction} marked as {then and then.value}"
-    if then is not before and w.ledger[segment] is not Ledger.OPEN:
-        yield f"partition {segment} takes no appends, and has a marker of {transaction} appended"
+
+
+@step("473-SEAL-02", "473-COMPAT-06", segment=SEGMENTS)
+def what_is_terminated_stays_as_it_is(
+    w: LegacyTransactions, after: LegacyTransactions, segment: int
+) -> Iterator[str]:
+    """Neither messages nor markers are appended to a partition that takes no appends."""
+    if w.ledger[segment] is Ledger.OPEN:
+        return
+    if after.log[segment] != w.log[segment]:
+        yield f"{after.log[segment][-1]} is appended to {segment}, which takes nothing"
+    for transaction in w.legacy:
+        if after.marker[transaction, segment] is not w.marker[transaction, segment]:
+            yield f"a marker of {transaction} is appended to {segment}, which takes nothing"
+
+
+@step("475-ROUTE-01", "475-ROUTE-03", subscription=SUBSCRIPTIONS, segment=SEGMENTS)
+def children_wait_for_every_partition(
+    w: LegacyTransactions, after: LegacyTransactions, subscription: str, segment: int
+) -> Iterator[str]:
+    """Nothing is read from a child while something is unread in a partition, and nobody ever goes back."""
+    before, then = w.cursor[subscription, segment] or 0, after.cursor[subscription, segment] or 0
+    if then < before:
+        yield f"{subscription} goes back in segment {segment} from {before} to {then}"
+    if then > before and segment >= w.initial_segments:
+        left = [k for k in range(w.initial_segments) if unread(w, subscription, k)]
+        if left:
+            yield f"{subscription} reads segment {segment} before the end of partition {left[0]}"
+
+
+@always("473-COMPAT-05")
+def clients_write_no_more_than_they_may(w: LegacyTransactions) -> Iterator[str]:
+    """Writes stay within their budgets."""
+    written = [message.transaction is not None for log in w.log.values() for message in log]
+    if written.count(True) > w.legacy_writes or written.count(False) > w.plain_writes:
+        yield f"{len(written)} messages are too many"
 
 
 @leads_to("473-READ-35", "475-ROUTE-01", "475-GOAL-02", subscription=SUBSCRIPTIONS, segment=SEGMENTS)
