@@ -17,13 +17,16 @@ NO_MERGE = (
     "one_parent_of_a_merge_is_sealed_before_the_other",
 )
 NO_SPLIT = ("begin_split", "a_split_was_published")
+NO_CREATION = ("make_first_segment", "finish_creation")
+NO_FAILED_DELETION = ("fail_to_delete_segment",)
 NO_LOST_ACKNOWLEDGEMENT = ("send_unacknowledged", "send_again", "give_up", "a_message_stands_in_two_segments")
 NO_FAILOVER = (*NO_EXPIRY, *NO_CRASH, "finish_change")
 
-NO_MOVE = ("move", "a_superseded_owner_goes_on")
+NO_MOVE = ("move", "notice_the_next_owner", "a_superseded_owner_goes_on")
 NO_STOP = ("stop", "take_over_segment")
 NO_RECOVERY = (*NO_MOVE, *NO_STOP, "recover_writes", "finish_recovery", "an_entry_belongs_to_nobody")
 NO_LOST_SESSION = ("lose_session", "read_again")
+NO_ORDINARY_MESSAGE = ("write_outside_of_transactions", "an_ordinary_message_waits")
 NO_CLOCK = ("tick",)
 """Deadlines and retention are over at once, so that time need not pass."""
 

@@ -2,7 +2,13 @@
 
 from dataclasses import replace
 
-from models.worlds.leaving_out import AS_ONE_WRITES_IT, NO_CLOCK, NO_LOST_SESSION, NO_RECOVERY
+from models.worlds.leaving_out import (
+    AS_ONE_WRITES_IT,
+    NO_CLOCK,
+    NO_LOST_SESSION,
+    NO_ORDINARY_MESSAGE,
+    NO_RECOVERY,
+)
 from spec.design import HARDENED, Unknown
 from spec.protocols.deciding import Deciding, everything_stored_of_a_transaction_goes
 from spec.protocols.dispatching import (
@@ -40,7 +46,7 @@ ONLY_COMMITTED_DATA_IS_READ = World(
         "keys": 1,
         "segments": 1,
         "initial_segments": 1,
-        "transactional_writes": 1,
+        "transactional_writes": 2,
         "plain_writes": 1,
         "moves": 0,
         "stops": 0,
@@ -50,11 +56,11 @@ ONLY_COMMITTED_DATA_IS_READ = World(
         "retention": 0,
     },
     idle=(*NO_RECOVERY, *NO_LOST_SESSION, *NO_CLOCK, *AS_ONE_WRITES_IT),
-    expect=Holds(states=1_701, depth=16),
+    expect=Holds(states=14_655, depth=23),
 )
 
 TRANSACTIONS_INTERLEAVE = replace(
-    ONLY_COMMITTED_DATA_IS_READ.at(transactions=2, subscriptions=1, plain_writes=0),
+    ONLY_COMMITTED_DATA_IS_READ.at(transactions=2, subscriptions=1, transactional_writes=1, plain_writes=0),
     name="transactions-interleave",
     asks="If two transactions write to one segment and end one after the other, is the horizon before the "
     "first entry that is undecided, and does it reach the end?",
@@ -69,8 +75,8 @@ TRANSACTIONS_INTERLEAVE = replace(
         a_committed_message_was_delivered,
         an_aborted_message_was_passed_over,
     ),
-    idle=(*ONLY_COMMITTED_DATA_IS_READ.idle, "write_outside_of_transactions"),
-    expect=Holds(states=75_885, depth=23),
+    idle=(*ONLY_COMMITTED_DATA_IS_READ.idle, *NO_ORDINARY_MESSAGE),
+    expect=Holds(states=88_745, depth=23),
 )
 
 PASSED_OVER = (what_is_committed_is_not_passed_over,)

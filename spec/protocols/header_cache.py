@@ -64,11 +64,9 @@ def consult(w: HeaderCache, owner: str, segment: int, transaction: str) -> Heade
     cached = w.cached[owner, segment, transaction]
     if cached is not None:
         return cached.header
-    header = w.header[transaction]
-    if header is not None:
-        watch = Watch.SET if w.design.headers_are_watched_before_read else Watch.UNSET
-        w.cached[owner, segment, transaction] = Cached(header, watch)
-    return header
+    watch = Watch.SET if w.design.headers_are_watched_before_read else Watch.UNSET
+    w.cached[owner, segment, transaction] = Cached(w.header[transaction], watch)
+    return w.header[transaction]
 
 
 @action(
@@ -104,14 +102,11 @@ def set_watch(w: HeaderCache, owner: str, segment: int, transaction: str) -> Non
 def lose_session(w: HeaderCache, owner: str) -> None:
     """A broker's session with the store expires, and its watches with it; it gets another one."""
     require(w.lost_sessions_left)
-    watched = [key for key, cached in w.cached.items() if key[0] == owner and cached is not None]
-    require(watched)
 
     w.lost_sessions_left -= 1
-    for key in watched:
-        cached = w.cached[key]
-        assert cached is not None
-        w.cached[key] = Cached(cached.header, Watch.LOST)
+    for key, cached in w.cached.items():
+        if key[0] == owner and cached is not None:
+            w.cached[key] = Cached(cached.header, Watch.LOST)
 
 
 @action("473-READ-40", "473-NOTIFY-04", owner=OWNERS, segment=SEGMENTS, transaction=TRANSACTIONS, fair=WEAK)
@@ -140,6 +135,25 @@ def nobody_believes_in_another_outcome(
         return
     if cached.header.state is not w.outcome[transaction]:
         yield f"{owner} takes {transaction} for {cached.header.state.value}"
+
+
+@always("473-NOTIFY-02", owner=OWNERS, segment=SEGMENTS, transaction=TRANSACTIONS)
+def only_who_serves_a_segment_caches_headers(
+    w: HeaderCache, owner: str, segment: int, transaction: str
+) -> Iterator[str]:
+    """A broker has headers in memory for the segments that it has opened."""
+    if w.cached[owner, segment, transaction] is not None and not w.loaded[owner, segment]:
+        yield f"{owner} caches the header of {transaction} for segment {segment}, which it has not opened"
+
+
+@leads_to("473-NOTIFY-04", "473-NOTIFY-05", owner=OWNERS, segment=SEGMENTS, transaction=TRANSACTIONS)
+def no_cache_keeps_a_decided_transaction(
+    w: HeaderCache, owner: str, segment: int, transaction: str
+) -> tuple[object, object]:
+    """Some time after its end nobody has the header of a transaction in memory."""
+    ended = w.outcome[transaction] is not TxnState.OPEN
+    kept = w.cached[owner, segment, transaction] is not None
+    return ended and kept, not kept
 
 
 @leads_to("473-NOTIFY-04", owner=OWNERS, segment=SEGMENTS, transaction=TRANSACTIONS)

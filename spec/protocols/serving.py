@@ -21,6 +21,7 @@ from spec.machine import (
     require,
     sometimes,
     start,
+    step,
 )
 from spec.protocols.topic import SEGMENTS, Ledger, Topic, unread
 
@@ -68,10 +69,8 @@ def take_over_segment(w: Serving, owner: str, segment: int) -> None:
 
 @action("468-SEGMENT-03", owner=OWNERS, segment=SEGMENTS, fault=True)
 def move(w: Serving, owner: str, segment: int) -> None:
-    """Another broker opens a segment, and its owner has not heard of it."""
-    require(w.moves_left)
-    require(served(w, segment))
-    require(w.owner[segment] != owner)
+    """A broker opens a segment that is served; its owner, which may be itself, has not heard of it."""
+    require(w.moves_left and served(w, segment))
 
     w.moves_left -= 1
     open_segment(w, owner, segment)
@@ -101,15 +100,22 @@ def open_segment(w: Serving, owner: str, segment: int) -> None:
 def stop(w: Serving, owner: str) -> None:
     """A broker crashes; all that it had in memory is gone."""
     require(w.stops_left)
-    require(any(w.loaded[owner, segment] for segment in w.owner))
 
     w.stops_left -= 1
     forget(w, owner)
 
 
-def may_append(w: Serving, owner: str, segment: int) -> bool:
-    """A ledger takes entries from its owner alone, and until it is terminated. [473-SEAL-02]"""
-    return w.ledger[segment] is Ledger.OPEN and w.owner[segment] == owner
+@action("468-SEGMENT-03", owner=OWNERS, segment=SEGMENTS, fair=WEAK)
+def notice_the_next_owner(w: Serving, owner: str, segment: int) -> None:
+    """A broker finds a segment in another one's hands, and drops all that it has in memory of it."""
+    require(w.loaded[owner, segment] and w.owner[segment] != owner)
+
+    forget(w, owner, segment)
+
+
+def owns(w: Serving, owner: str, segment: int) -> bool:
+    """Whether a broker serves a segment that is its own; only then does the ledger take its appends."""
+    return w.loaded[owner, segment] and w.owner[segment] == owner
 
 
 @always("468-SEGMENT-03")
@@ -117,6 +123,13 @@ def no_more_owners_fail_than_may(w: Serving) -> Iterator[str]:
     """Moves and crashes stay within their budgets."""
     if w.moves_left < 0 or w.stops_left < 0:
         yield f"{-min(w.moves_left, w.stops_left)} faults too many"
+
+
+@step("468-SEGMENT-03", owner=OWNERS, segment=SEGMENTS)
+def who_opens_a_segment_owns_it(w: Serving, after: Serving, owner: str, segment: int) -> Iterator[str]:
+    """Opening a segment takes it away from whoever had it."""
+    if after.loaded[owner, segment] and not w.loaded[owner, segment] and after.owner[segment] != owner:
+        yield f"{owner} has opened segment {segment}, and its owner is {after.owner[segment]}"
 
 
 @leads_to("473-RECOVER-01", segment=SEGMENTS)

@@ -20,7 +20,6 @@ from spec.machine import (
     Variable,
     action,
     always,
-    forget,
     leads_to,
     require,
     sometimes,
@@ -29,7 +28,7 @@ from spec.machine import (
 )
 from spec.protocols.deciding import TRANSACTIONS
 from spec.protocols.header_cache import HeaderCache, consult
-from spec.protocols.serving import OWNERS, may_append
+from spec.protocols.serving import OWNERS, owns
 from spec.protocols.topic import SEGMENTS, Ledger, append, hash_of
 from spec.refusals import Refused
 from spec.transactions import (
@@ -134,7 +133,7 @@ def _key_in(w: TransactionBuffer, segment: int) -> int:
 def write_outside_of_transactions(w: TransactionBuffer, owner: str, segment: int) -> None:
     """An ordinary message is appended and acknowledged."""
     require(w.plain_left)
-    require(serves(w, owner, segment) and may_append(w, owner, segment))
+    require(owns(w, owner, segment) and w.ledger[segment] is Ledger.OPEN)
 
     w.plain_left -= 1
     append(w, segment, _key_in(w, segment))
@@ -152,7 +151,7 @@ def write_outside_of_transactions(w: TransactionBuffer, owner: str, segment: int
 )
 def allow_write(w: TransactionBuffer, owner: str, segment: int, transaction: str) -> None:
     """A client sends a message in a transaction, and is turned away if that is known to be decided."""
-    require(w.to_write[transaction] and w.outcome[transaction] is not None)
+    require(w.to_write[transaction])
     require(serves(w, owner, segment) and w.sending[owner, segment, transaction] is None)
     _key_in(w, segment)
 
@@ -174,17 +173,16 @@ def allow_write(w: TransactionBuffer, owner: str, segment: int, transaction: str
     fair=WEAK,
 )
 def append_entry(w: TransactionBuffer, owner: str, segment: int, transaction: str) -> None:
-    """The message is appended to the ledger, unless that is terminated or another broker's by now."""
+    """The message is appended to the ledger, or the client is told that the segment is terminated."""
     require(_sending(w, owner, segment, transaction).stage is Stage.ALLOWED)
+    require(owns(w, owner, segment))
 
-    if w.owner[segment] != owner:
-        forget(w, owner, segment)
-    elif not may_append(w, owner, segment):
-        w.sending[owner, segment, transaction] = None
-        _evict(w, owner, segment, transaction)
-    else:
+    if w.ledger[segment] is Ledger.OPEN:
         w.sending[owner, segment, transaction] = Sending(Stage.APPENDED, len(w.log[segment]))
         append(w, segment, _key_in(w, segment), acknowledged=False, transaction=transaction)
+    else:
+        w.sending[owner, segment, transaction] = None
+        _evict(w, owner, segment, transaction)
 
 
 @action(
@@ -217,30 +215,40 @@ def record_write(w: TransactionBuffer, owner: str, segment: int, transaction: st
     transaction=TRANSACTIONS,
     fair=WEAK,
 )
-def answer_write(w: TransactionBuffer, owner: str, segment: int, transaction: str) -> None:
+def acknowledge_write(w: TransactionBuffer, owner: str, segment: int, transaction: str) -> None:
     """
-    The client is told that its message is part of the transaction, if that is certain by now.
+    The client is told that its message is part of the transaction, once that is certain.
 
-    A header that is open after the record was put was open when it was put. If it is not, the record is
-    deleted. A broker that is no longer the owner says nothing: the next owner may know the record or not.
+    A header that is open after the record was put was open when it was put. A broker that is the owner after
+    it put the record was so before, and the next one will find the record.
     """
     sending = _sending(w, owner, segment, transaction)
     require(sending.stage is Stage.RECORDED)
+    require(not w.design.operations_look_again or still_open(w, transaction))
+    require(not w.design.superseded_owners_are_fenced or w.owner[segment] == owner)
     assert sending.position is not None
 
-    if w.design.superseded_owners_are_fenced and w.owner[segment] != owner:
-        forget(w, owner, segment)
-        return
-    header = w.header[transaction]
-    if w.design.operations_look_again and (header is None or header.state is not TxnState.OPEN):
-        w.writes[transaction, segment] = _without(w.writes[transaction, segment], sending.position)
-        known = w.claims[owner, segment, transaction]
-        w.claims[owner, segment, transaction] = _without(known, sending.position)
-        w.void[owner, segment] = _with(w.void[owner, segment], sending.position)
-        w.sending[owner, segment, transaction] = Sending(Stage.WITHDRAWN, sending.position)
-        return
     w.accepted[transaction] += ((segment, sending.position),)
     w.sending[owner, segment, transaction] = None
+
+
+def still_open(w: TransactionBuffer, transaction: str) -> bool:
+    """Whether a transaction is open, as the store and no cache says."""
+    header = w.header[transaction]
+    return header is not None and header.state is TxnState.OPEN
+
+
+@action("473-LATE-01", owner=OWNERS, segment=SEGMENTS, transaction=TRANSACTIONS, fair=WEAK)
+def withdraw_record(w: TransactionBuffer, owner: str, segment: int, transaction: str) -> None:
+    """A broker that finds the transaction decided deletes its record, and the entry belongs to nobody."""
+    sending = _sending(w, owner, segment, transaction)
+    require(sending.stage is Stage.RECORDED)
+    require(w.design.operations_look_again and not still_open(w, transaction))
+    assert sending.position is not None
+
+    w.writes[transaction, segment] = _without(w.writes[transaction, segment], sending.position)
+    w.void[owner, segment] = _with(w.void[owner, segment], sending.position)
+    w.sending[owner, segment, transaction] = Sending(Stage.WITHDRAWN, sending.position)
 
 
 @action(
@@ -259,11 +267,9 @@ def refuse_write(w: TransactionBuffer, owner: str, segment: int, transaction: st
     """
     sending = _sending(w, owner, segment, transaction)
     require(sending.stage is Stage.WITHDRAWN)
+    require(not w.design.superseded_owners_are_fenced or w.owner[segment] == owner)
     assert sending.position is not None
 
-    if w.design.superseded_owners_are_fenced and w.owner[segment] != owner:
-        forget(w, owner, segment)
-        return
     w.refused[transaction] += ((segment, sending.position),)
     w.sending[owner, segment, transaction] = None
     _evict(w, owner, segment, transaction)
@@ -298,8 +304,6 @@ def hear_of_records(w: TransactionBuffer, owner: str, segment: int, transaction:
     require(w.claims[owner, segment, transaction] != w.writes[transaction, segment])
 
     w.claims[owner, segment, transaction] = w.writes[transaction, segment]
-    if w.claims[owner, segment, transaction]:
-        consult(w, owner, segment, transaction)
 
 
 def horizon(w: TransactionBuffer, owner: str, segment: int) -> int:
@@ -400,9 +404,10 @@ def _fate(w: TransactionBuffer, owner: str, segment: int, position: int, transac
     """What is to become of an entry, as its buffer sees it; it is withheld as long as that is open."""
     if position in w.void[owner, segment]:
         return Visibility.SKIPPED
+    known = position in w.claims[owner, segment, transaction]
+    assert not known or w.cached[owner, segment, transaction] is not None
     header = known_header(w, owner, segment, transaction)
     if header is not None and header.state is TxnState.OPEN:
-        known = position in w.claims[owner, segment, transaction]
         held = known or w.design.writes_hold_the_horizon
         return Visibility.WITHHELD if held else Visibility.DELIVERED
     if w.design.writes_hold_the_horizon and position in _under_way(w, owner, segment):
@@ -455,11 +460,11 @@ def recover_writes(w: TransactionBuffer, owner: str, segment: int, transaction: 
     It goes from one transaction to the next, and what it has read may have changed when it is through.
     """
     require(w.loaded[owner, segment] and not w.recovered[owner, segment])
-    require(not w.scanned[owner, segment, transaction])
 
     w.scanned[owner, segment, transaction] = True
-    w.claims[owner, segment, transaction] = w.writes[transaction, segment]
-    if w.writes[transaction, segment]:
+    undecided = tuple(p for p in w.writes[transaction, segment] if p > w.settled[segment].through)
+    w.claims[owner, segment, transaction] = undecided
+    if undecided:
         consult(w, owner, segment, transaction)
 
 
@@ -470,7 +475,6 @@ def finish_recovery(w: TransactionBuffer, owner: str, segment: int) -> None:
 
     Entries that nobody recorded were never acknowledged, and never will be: they belong to no transaction.
     """
-    require(w.loaded[owner, segment] and not w.recovered[owner, segment])
     require(all(w.scanned[owner, segment, transaction] for transaction in w.header))
 
     w.recovered[owner, segment] = True
@@ -535,6 +539,30 @@ def records_go_when_their_work_is_done(
             yield f"the record of entry {position} of segment {segment} is deleted, and it is undecided"
 
 
+@always("473-BUFFER-03", "473-NOTIFY-02", owner=OWNERS, segment=SEGMENTS)
+def buffers_remember_what_is_undecided(w: TransactionBuffer, owner: str, segment: int) -> Iterator[str]:
+    """An owner has in memory what is not settled yet, and a broker that has not opened a segment nothing."""
+    known = {p for transaction in w.header for p in w.claims[owner, segment, transaction]}
+    known.update(w.void[owner, segment])
+    through = w.settled[segment].through
+    if known and not w.loaded[owner, segment]:
+        yield f"{owner} remembers entry {min(known)} of segment {segment}, which it has not opened"
+    if known and owns(w, owner, segment) and min(known) <= through:
+        yield f"{owner} remembers entry {min(known)} of segment {segment}, which is settled"
+
+
+@step("473-BUFFER-01", "473-SEAL-02", owner=OWNERS, segment=SEGMENTS, transaction=TRANSACTIONS)
+def only_owners_append(
+    w: TransactionBuffer, after: TransactionBuffer, owner: str, segment: int, transaction: str
+) -> Iterator[str]:
+    """An entry is appended by the owner of its segment, as long as that is open."""
+    before, then = w.sending[owner, segment, transaction], after.sending[owner, segment, transaction]
+    if before == then or then is None or then.stage is not Stage.APPENDED:
+        return
+    if w.owner[segment] != owner or w.ledger[segment] is not Ledger.OPEN:
+        yield f"{owner} appended entry {then.position} to segment {segment}, which it may not"
+
+
 @leads_to("473-NOTIFY-05", "473-BUFFER-05", segment=SEGMENTS)
 def the_horizon_reaches_the_end(w: TransactionBuffer, segment: int) -> tuple[object, object]:
     """Where no transaction is open, everything can be read in the end."""
@@ -543,6 +571,13 @@ def the_horizon_reaches_the_end(w: TransactionBuffer, segment: int) -> tuple[obj
     reached = owner is not None and serves(w, owner, segment)
     reached = reached and horizon(w, owner or "", segment) == len(w.log[segment]) - 1
     return resting and not reached, reached or not resting
+
+
+@sometimes("473-BUFFER-05", owner=OWNERS, segment=SEGMENTS)
+def an_ordinary_message_waits(w: TransactionBuffer, owner: str, segment: int) -> object:
+    """A message outside of transactions stands behind one whose transaction is open."""
+    log = w.log[segment]
+    return bool(log) and log[-1].transaction is None and horizon(w, owner, segment) < len(log) - 1
 
 
 @sometimes("473-LATE-01", transaction=TRANSACTIONS)
