@@ -353,7 +353,7 @@ class Design:
     """473-READ-11: else an id is used again, and a client's commit ends the transaction of another one."""
 
     listing: Listing
-    """473-READ-51: else a crash between two writes hides a transaction, and it stays open for ever."""
+    """473-READ-51: else a crash between two writes hides a header from the sweeps for ever."""
 
 
 AS_WRITTEN = Design(

@@ -25,6 +25,7 @@ from spec.machine import (
     require,
     sometimes,
     start,
+    step,
 )
 
 WRITERS = Domain("writer", "w")
@@ -60,10 +61,8 @@ class SequentialKeys(Machine):
     """The operation records of one transaction, the counter, and what the writers were told."""
 
     operations = Bound()
-    crashes = Bound()
 
     operations_left = Variable[int](0)
-    crashes_left = Variable[int](0)
     counter = Variable[int](0)
     """The next number that was never given to anybody."""
     stored = Family[int, int | None](NUMBERS, None)
@@ -81,9 +80,8 @@ class SequentialKeys(Machine):
 
 @start
 def there_is_something_to_record(w: SequentialKeys) -> None:
-    """So many operations, and so many crashes."""
+    """So many operations."""
     w.operations_left = w.operations
-    w.crashes_left = w.crashes
 
 
 @action("473-OP-02", "473-BUFFER-01", writer=WRITERS)
@@ -138,17 +136,12 @@ def delete_own_record(w: SequentialKeys, writer: str) -> None:
 @action("473-GC-02", writer=WRITERS, fair=WEAK)
 def hear_of_deletion(w: SequentialKeys, writer: str) -> None:
     """The writer is told that its record is deleted."""
-    require(w.deleting[writer] is not None)
-
     w.deleting[writer] = None
 
 
 @action("473-RECOVER-03", writer=WRITERS, fault=True)
 def crash_writer(w: SequentialKeys, writer: str) -> None:
-    """A writer crashes, and with it what it was about to put."""
-    require(w.crashes_left)
-
-    w.crashes_left -= 1
+    """A writer crashes, as often as it may, and with it goes what it was about to put."""
     forget(w, writer)
 
 
@@ -232,6 +225,14 @@ def what_begins_later_comes_later(w: SequentialKeys, writer: str) -> Iterator[st
     putting = w.putting[writer]
     if putting is not None and putting.stage is Stage.STORED and putting.number <= putting.after:
         yield f"{putting} was begun when {putting.after} was known"
+
+
+@step("473-OP-02", writer=WRITERS)
+def one_record_after_the_other(w: SequentialKeys, after: SequentialKeys, writer: str) -> Iterator[str]:
+    """A writer begins with a record only when it is done with the one before."""
+    before, then = w.putting[writer], after.putting[writer]
+    if before is not None and then is not None and before.operation != then.operation:
+        yield f"{writer} leaves {before}, and begins with {then.operation}"
 
 
 @leads_to("473-OP-02", writer=WRITERS)
