@@ -460,6 +460,7 @@ def recover_writes(w: TransactionBuffer, owner: str, segment: int, transaction: 
     It goes from one transaction to the next, and what it has read may have changed when it is through.
     """
     require(w.loaded[owner, segment] and not w.recovered[owner, segment])
+    require(not w.scanned[owner, segment, transaction])
 
     w.scanned[owner, segment, transaction] = True
     undecided = tuple(p for p in w.writes[transaction, segment] if p > w.settled[segment].through)
