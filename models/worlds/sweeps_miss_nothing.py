@@ -74,6 +74,15 @@ WORLDS = (
     ),
     replace(
         SWEEPS,
+        name="sweeps-miss-nothing-by-second-keys",
+        asks="If there is one coordinator and it never crashes, are second keys as good as indexes?",
+        design=replace(HARDENED, listing=Listing.ENTRY_LAST),
+        bounds={**SWEEPS.bounds, "coordinators": 1, "crashes": 0},
+        idle=("crash_sweeper", "pass_time", "a_clock_ahead_aborts_early"),
+        expect=Holds(states=256, depth=16),
+    ),
+    replace(
+        SWEEPS,
         name="sweeps-miss-what-was-listed-first",
         asks="Is it enough to write the entries of an index before the record?",
         design=replace(HARDENED, listing=Listing.ENTRY_FIRST),

@@ -179,7 +179,6 @@ def commit_by_the_clock(w: Sweeping, coordinator: str, transaction: str) -> None
 )
 def find_expired(w: Sweeping, coordinator: str, transaction: str) -> None:
     """The sweep comes to a transaction in the index of deadlines, and reads its header."""
-    require(w.found[coordinator, transaction] is None)
     require(_lists(w, transaction, TXN_BY_DEADLINE, expired_range(clock(w, coordinator))))
 
     w.found[coordinator, transaction] = w.header[transaction]
@@ -190,7 +189,6 @@ def find_expired(w: Sweeping, coordinator: str, transaction: str) -> None:
 )
 def find_finished(w: Sweeping, coordinator: str, transaction: str) -> None:
     """The sweep comes to a transaction in the index of finished ones, and reads its header."""
-    require(w.found[coordinator, transaction] is None)
     ranges = collectable_ranges(clock(w, coordinator), w.retention)
     require(_lists(w, transaction, TXN_BY_FINAL_STATE, *ranges))
 
@@ -219,7 +217,6 @@ def delete_found(w: Sweeping, coordinator: str, transaction: str) -> None:
 
 
 def _found(w: Sweeping, coordinator: str, transaction: str) -> Header:
-    require(w.changing[coordinator, transaction] is None)
     found = w.found[coordinator, transaction]
     require(found is not None)
     assert found is not None
@@ -267,6 +264,12 @@ def entries_go_with_their_records(w: Sweeping, transaction: str) -> tuple[object
     """No index lists for ever what is not stored."""
     dangling = w.header[transaction] is None and w.entries[transaction]
     return dangling, not dangling
+
+
+@leads_to("473-COORD-09", "473-GC-03", coordinator=COORDINATORS, transaction=TRANSACTIONS)
+def sweeps_come_to_an_end(w: Sweeping, coordinator: str, transaction: str) -> tuple[object, object]:
+    """A sweep is done some time with what it has found."""
+    return w.found[coordinator, transaction] is not None, w.found[coordinator, transaction] is None
 
 
 @sometimes("473-READ-29", coordinator=COORDINATORS, transaction=TRANSACTIONS)
