@@ -2,7 +2,9 @@
 
 from dataclasses import replace
 
+from models.worlds.leaving_out import NO_CREATION, NO_FAILED_DELETION
 from spec.protocols.claiming_names import (
+    Claiming,
     Deleting,
     Naming,
     a_migrated_topic_has_its_parents,
@@ -12,6 +14,7 @@ from spec.protocols.claiming_names import (
     claims_are_settled,
     deletions_end,
     no_topic_is_removed_unasked,
+    what_was_deleted_takes_no_messages,
 )
 from spec.protocols.interrupted_migration import (
     Crashing,
@@ -19,6 +22,7 @@ from spec.protocols.interrupted_migration import (
     what_is_begun_is_finished,
     what_is_scalable_is_left_alone,
 )
+from spec.protocols.lifecycle import Lifecycle
 from spec.protocols.migrating import (
     Migrating,
     every_command_is_answered,
@@ -31,7 +35,7 @@ SLOW_BROKERS_HARM_NO_NEW_TOPIC = World(
     name="slow-brokers-harm-no-new-topic",
     asks="If a topic is deleted, and another one of its name is created, while a broker that has lost its "
     "lock is still at its migration, is the new one left alone?",
-    machines=(Migrating, Crashing, UnreliableStore, Naming, Deleting),
+    machines=(Migrating, Crashing, UnreliableStore, Lifecycle, Claiming, Naming, Deleting),
     bounds={
         "brokers": 2,
         "commands": 1,
@@ -45,7 +49,8 @@ SLOW_BROKERS_HARM_NO_NEW_TOPIC = World(
         "initial_segments": 1,
         "keys": 1,
         "messages": 0,
-        "crashes": 1,
+        "crashes": 0,
+        "failures": 0,
         "expiries": 1,
         "lost_replies": 0,
         "creations": 0,
@@ -64,17 +69,21 @@ SLOW_BROKERS_HARM_NO_NEW_TOPIC = World(
         claims_are_settled,
         claimed_names_are_left_alone,
         no_topic_is_removed_unasked,
+        what_was_deleted_takes_no_messages,
         deletions_end,
         an_auto_creation_gives_way,
     ),
     idle=(
         "push_layout",
+        "crash",
         "commit_without_an_answer",
         "learn_the_outcome",
+        *NO_FAILED_DELETION,
+        *NO_CREATION,
         "create_scalable_topic",
-        "settle_claim",
+        "look_for_a_regular_topic",
     ),
-    expect=Holds(states=13_022, depth=29),
+    expect=Holds(states=21_293, depth=32),
 )
 
 WORLDS = (
@@ -83,15 +92,15 @@ WORLDS = (
         SLOW_BROKERS_HARM_NO_NEW_TOPIC,
         name="slow-brokers-harm-no-newer-topic",
         asks="And if the new topic is migrated as well, or the name is claimed for a scalable one?",
-        bounds={**SLOW_BROKERS_HARM_NO_NEW_TOPIC.bounds, "commands": 2, "creations": 1},
-        idle=SLOW_BROKERS_HARM_NO_NEW_TOPIC.idle[:-2],
-        expect=Holds(states=288_634, depth=46),
+        bounds={**SLOW_BROKERS_HARM_NO_NEW_TOPIC.bounds, "commands": 2, "creations": 1, "removals": 0},
+        idle=(*SLOW_BROKERS_HARM_NO_NEW_TOPIC.idle[:-4], "ask_to_remove", "remove_regular_topic"),
+        expect=Holds(states=383_030, depth=49),
         large=True,
     ),
     SLOW_BROKERS_HARM_NO_NEW_TOPIC.without(
         "late_steps_are_refused",
-        Violated("what_is_begun_is_finished", steps=24),
-        properties=(what_is_begun_is_finished,),
+        Violated("no_topic_is_removed_unasked", steps=19),
+        properties=(no_topic_is_removed_unasked,),
     ),
     SLOW_BROKERS_HARM_NO_NEW_TOPIC.as_written(
         Violated("a_migrated_topic_has_its_parents", steps=5), properties=(a_migrated_topic_has_its_parents,)

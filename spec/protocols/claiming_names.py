@@ -3,9 +3,11 @@ Who a name belongs to: a regular topic, a migration of it, a new scalable topic,
 
 The regular topic and the record of the scalable one are two entries of the metadata store, and nothing writes
 both at once. Whoever wants the name writes its own entry first and looks at the other one after that.
+Creation and deletion are those of `spec.protocols.lifecycle`, with a look at the regular topic.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from spec.layout import initial_layout
 from spec.machine import (
@@ -22,24 +24,98 @@ from spec.machine import (
     step,
 )
 from spec.migration import Client, RegularTopic
-from spec.protocols.migrating import Migrating
+from spec.protocols.lifecycle import Creation, Deletion, Lifecycle, claim, mark_deleted, standing
+from spec.protocols.migrating import Migrating, refused_as_late
 from spec.protocols.one_name import (
     CREATION,
-    DELETION,
     NAME,
-    NOTHING_YET,
-    OneName,
+    claimed_by,
+    deleted,
     fenced,
     old_topic,
     partitions_of,
     passes_the_guard,
+    places,
     scalable_layout,
     seen,
 )
-from spec.protocols.topic import Ledger, Record, Subscribed
+from spec.protocols.topic import BROKERS, Ledger, Record, Stage, Subscribed, published
 
 
-class Naming(Migrating):
+class Claiming(Lifecycle, Migrating):
+    """Brokers that go on with what the record says, and what they do to the regular topic."""
+
+
+@action("475-STEP-04", "475-GOAL-06", broker=BROKERS, fair=WEAK)
+def go_on_for_another(w: Claiming, broker: str) -> None:
+    """A broker that finds the claim of a creation, or a deletion, goes on with it, whoever began it."""
+    require(w.design.brokers_finish_claims)
+    require(w.task[broker] is None)
+    record = w.record
+    require(record is not None)
+    assert record is not None
+    require(record.stage is Stage.DELETED or (record.stage is Stage.CLAIMED and record.claimant == CREATION))
+
+    w.task[broker] = _to_delete(w, record) if record.stage is Stage.DELETED else _to_create(w, record)
+
+
+def _to_create(w: Claiming, record: Record) -> Creation:
+    looks = w.design.creation_respects_regular_topics and record.stage is Stage.CLAIMED
+    return Creation(record.incarnation, places(w, record.layout), looks)
+
+
+def _to_delete(w: Claiming, record: Record) -> Deletion:
+    """As written the segments and nothing that the topic was made from. [475-READ-28]"""
+    segments = tuple(place for place in places(w, record.layout) if place >= w.most_partitions)
+    migrated = any(segment.legacy_topic is not None for segment in record.layout.segments)
+    along = migrated and w.design.deletion_takes_regular_topics_along
+    return Deletion(record.incarnation, segments, record.claimant if along else None)
+
+
+@action("475-GOAL-06", broker=BROKERS, fair=WEAK)
+def delete_regular_topic(w: Claiming, broker: str) -> None:
+    """Delete the regular topic from which the scalable one was made, and no later one of its name."""
+    deletion = w.task[broker]
+    require(isinstance(deletion, Deletion) and deletion.regular is not None)
+    assert isinstance(deletion, Deletion)
+    assert deletion.regular is not None
+
+    if not refused_as_late(w, deletion.regular):
+        _remove_regular_topic(w)
+    w.task[broker] = replace(deletion, regular=None)
+
+
+def _remove_regular_topic(w: Claiming) -> None:
+    """The regular topic is gone with its messages and its subscriptions, and with what was marked in it."""
+    for place in partitions_of(w.regular):
+        w.ledger[place] = Ledger.ABSENT
+        w.log[place] = ()
+        for subscription in w.subscribed:
+            w.subscribed[subscription] = Subscribed.NOT
+            w.cursor[subscription, place] = None
+    w.regular = w.fenced_for = None
+    w.closed = False
+
+
+@always("475-GOAL-06")
+def what_was_deleted_takes_no_messages(w: Claiming) -> Iterator[str]:
+    """Where a name is free, there is no segment of a topic that was deleted, and none comes back."""
+    if w.record is None:
+        for place, state in w.ledger.items():
+            if state is not Ledger.ABSENT and place >= w.most_partitions:
+                yield f"there is no scalable topic, and segment {place} takes messages"
+
+
+@leads_to("475-GOAL-06")
+def deletions_end(w: Claiming) -> tuple[object, object]:
+    """A deletion that has begun frees the name."""
+    return deleted(w), w.record is None
+
+
+# Who gets a name
+
+
+class Naming(Claiming):
     """Somebody creates a scalable topic of the same name, and a v4 client brings a regular one about."""
 
     creations = Bound()
@@ -61,42 +137,46 @@ def the_name_is_free_or_taken(w: Naming) -> None:
     w.auto_creations_left = w.auto_creations
     w.removals_left = w.removals
     if choose(w, (True, False)):
-        _remove(w)
+        _remove_regular_topic(w)
 
 
-@action("475-STEP-04")
-def create_scalable_topic(w: Naming) -> None:
+@action("475-STEP-04", broker=BROKERS)
+def create_scalable_topic(w: Naming, broker: str) -> None:
     """
-    Write the record of a new scalable topic, if there is none.
+    A broker is asked for a new scalable topic, and claims the name if there is no record.
 
-    The design only claims the name at first, because nothing stops a regular topic from coming to be between
-    a look and a write. [475-READ-29]
+    It looks for a regular topic after that, because one could come to be between a look and a write.
+    [475-READ-29]
     """
     require(w.creations_left)
+    require(w.task[broker] is None)
     require(w.record is None)
 
     w.creations_left -= 1
-    w.claimed_by = CREATION
-    w.record = Record(NOTHING_YET)
-    if not w.design.creation_respects_regular_topics:
-        _publish_new_topic(w)
+    claim(w, initial_layout(1), len(w.told) + w.creations - w.creations_left, CREATION)
+    assert w.record is not None
+    w.task[broker] = _to_create(w, w.record)
 
 
-@action("475-STEP-04", fair=WEAK)
-def settle_claim(w: Naming) -> None:
-    """Whoever finds a claim of a creation publishes the new topic, or withdraws for a regular one."""
-    require(w.claimed_by == CREATION and scalable_layout(w) is None)
+@action("475-STEP-04", broker=BROKERS, fair=WEAK)
+def look_for_a_regular_topic(w: Naming, broker: str) -> None:
+    """
+    Who creates a topic looks for a regular one of that name, and withdraws the claim if there is one.
+
+    Somebody else may have made segments for that claim already, so it is deleted like a topic.
+    """
+    creation = w.task[broker]
+    require(isinstance(creation, Creation) and creation.looks)
+    assert isinstance(creation, Creation)
 
     if w.regular is None:
-        _publish_new_topic(w)
-    else:
-        w.record = w.claimed_by = None
-
-
-def _publish_new_topic(w: Naming) -> None:
-    assert w.record is not None
-    w.record = w.record.written(layout=initial_layout(1))
-    w.ledger[w.most_partitions] = Ledger.OPEN
+        w.task[broker] = replace(creation, looks=False)
+        return
+    w.task[broker] = None
+    record = standing(w, Stage.CLAIMED, creation.incarnation)
+    if record is not None:
+        mark_deleted(w, record)
+        w.task[broker] = _to_delete(w, record)
 
 
 @action("475-GUARD-02")
@@ -128,7 +208,7 @@ def look_again(w: Naming) -> None:
 
     w.served = True
     if not passes_the_guard(w, Client.V4):
-        _remove(w)
+        _remove_regular_topic(w)
 
 
 @action("475-STEP-04")
@@ -149,18 +229,7 @@ def remove_regular_topic(w: Naming) -> None:
 
     w.removing = False
     if not fenced(w):
-        _remove(w)
-
-
-def _remove(w: Naming) -> None:
-    """The regular topic is gone with its messages and its subscriptions."""
-    for place in partitions_of(w.regular):
-        w.ledger[place] = Ledger.ABSENT
-        w.log[place] = ()
-        for subscription in w.subscribed:
-            w.subscribed[subscription] = Subscribed.NOT
-            w.cursor[subscription, place] = None
-    w.regular = None
+        _remove_regular_topic(w)
 
 
 @step("475-STEP-04", "475-GUARD-02")
@@ -175,7 +244,7 @@ def claimed_names_are_left_alone(w: Naming, after: Naming) -> Iterator[str]:
 @step("475-GOAL-01")
 def no_topic_is_removed_unasked(w: Naming, after: Naming) -> Iterator[str]:
     """A regular topic that is served is only removed because somebody asked for that."""
-    if old_topic(w) is not None and after.regular is None and not w.removing and w.claimed_by != DELETION:
+    if old_topic(w) is not None and after.regular is None and not w.removing and not deleted(w):
         yield "the regular topic is gone, and nobody had asked for that"
 
 
@@ -192,7 +261,7 @@ def a_migrated_topic_has_its_parents(w: Naming) -> Iterator[str]:
 @always("475-GUARD-02", "475-STEP-04")
 def a_name_is_one_topic(w: Naming) -> Iterator[str]:
     """No regular topic is served under the name of a scalable one that was not made from it."""
-    if w.claimed_by == CREATION and scalable_layout(w) is not None and w.regular is not None and w.served:
+    if claimed_by(w) == CREATION and scalable_layout(w) is not None and w.regular is not None and w.served:
         yield "a regular topic and a new scalable one have the same name"
 
 
@@ -206,7 +275,7 @@ def claims_are_settled(w: Naming) -> tuple[object, object]:
 @sometimes("475-STEP-04")
 def a_creation_gives_way(w: Naming) -> object:
     """A claim for a new topic stands although there is a regular one."""
-    return w.claimed_by == CREATION and scalable_layout(w) is None and w.regular is not None
+    return claimed_by(w) == CREATION and scalable_layout(w) is None and w.regular is not None
 
 
 @sometimes("475-GUARD-02")
@@ -218,8 +287,8 @@ def an_auto_creation_gives_way(w: Naming) -> object:
 # The end of a migrated topic
 
 
-class Deleting(OneName):
-    """A migrated topic is deleted."""
+class Deleting(Claiming):
+    """A scalable topic is deleted, and with it the regular one that it was made from."""
 
     deletions = Bound()
     deletions_left = Variable[int](0)
@@ -231,68 +300,22 @@ def nobody_deletes_yet(w: Deleting) -> None:
     w.deletions_left = w.deletions
 
 
-@action("475-GOAL-05", "475-GOAL-06")
-def delete_topic(w: Deleting) -> None:
-    """
-    Delete a scalable topic: as written its record and its segments, and nothing that it was made from.
-
-    By the design the record stays and says that the topic is being deleted, until all else is gone.
-    """
+@action("475-GOAL-05", "475-GOAL-06", broker=BROKERS)
+def delete_topic(w: Deleting, broker: str) -> None:
+    """A broker is asked to delete the scalable topic: it marks the record, and no lookup finds it then."""
+    record = published(w)
     require(w.deletions_left)
-    require(scalable_layout(w) is not None)
+    require(w.task[broker] is None)
+    require(record is not None)
+    assert record is not None
 
     w.deletions_left -= 1
-    w.claimed_by = DELETION
-    if not w.design.deletion_takes_regular_topics_along:
-        _delete_segments(w, range(w.most_partitions, w.segments))
-        w.record = w.claimed_by = None
-
-
-@action("475-GOAL-06", fair=WEAK)
-def delete_segments(w: Deleting) -> None:
-    """Delete the segments, and the regular topic whose partitions were the first of them."""
-    require(w.claimed_by == DELETION)
-
-    _delete_segments(w, range(w.segments))
-    w.regular = w.fenced_for = None
-    w.closed = False
-
-
-def _gone(w: Deleting) -> bool:
-    return w.regular is None and all(state is Ledger.ABSENT for state in w.ledger.values())
-
-
-def _delete_segments(w: Deleting, which: range) -> None:
-    for place in which:
-        w.ledger[place] = Ledger.ABSENT
-
-
-@action("475-GOAL-06", fair=WEAK)
-def delete_record(w: Deleting) -> None:
-    """The record goes last, and with it the name is free."""
-    require(w.claimed_by == DELETION)
-    require(_gone(w))
-
-    w.record = w.claimed_by = None
+    mark_deleted(w, record)
+    w.task[broker] = _to_delete(w, record)
 
 
 @always("475-GOAL-05", "475-GOAL-06")
 def a_deleted_topic_does_not_come_back(w: Deleting) -> Iterator[str]:
     """Once a migrated topic was deleted, no lookup finds the regular one that it was made from."""
-    if w.deletions_left < w.deletions and w.claimed_by is None and seen(w) is not None:
+    if w.deletions_left < w.deletions and w.record is None and seen(w) is not None:
         yield "the topic was deleted, and a lookup finds what it was made from"
-
-
-@always("475-GOAL-06")
-def what_was_deleted_takes_no_messages(w: Deleting) -> Iterator[str]:
-    """Once a topic was deleted and its name is free, no segment of it comes back."""
-    if w.deletions_left < w.deletions and w.claimed_by is None and w.record is None:
-        for place, state in w.ledger.items():
-            if state is not Ledger.ABSENT and place >= w.most_partitions:
-                yield f"the topic was deleted, and segment {place} takes messages again"
-
-
-@leads_to("475-GOAL-06")
-def deletions_end(w: Deleting) -> tuple[object, object]:
-    """A deletion that has begun frees the name."""
-    return w.claimed_by == DELETION, w.record is None

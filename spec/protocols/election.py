@@ -26,7 +26,7 @@ from spec.machine import (
     start,
     step,
 )
-from spec.protocols.topic import BROKERS, Record, Topic
+from spec.protocols.topic import BROKERS, Record, Topic, published
 
 
 class Controller(Enum):
@@ -121,7 +121,8 @@ def stand_for_election(w: Election, broker: str) -> None:
     require(w.stands[broker] and not w.session_lost[broker])
 
     w.stands[broker] = False
-    w.current[broker] = w.record.layout if w.record is not None else None
+    record = published(w)
+    w.current[broker] = record.layout if record is not None else None
     if w.lock is None:
         w.lock = broker
         w.elections += 1
@@ -137,7 +138,7 @@ def take_over(w: Election, broker: str) -> None:
     The number of its lock, written into the record, makes every earlier leader's writes fail.
     """
     require(w.controller[broker] is Controller.ELECTED)
-    record = w.record
+    record = published(w)
     require(record is not None)
     assert record is not None
 
@@ -236,7 +237,7 @@ def fenced(w: Election, broker: str, record: Record) -> bool:
 
 def in_office(w: Election, broker: str) -> bool:
     """Whether a broker believes to lead and its writes take effect."""
-    record = w.record
+    record = published(w)
     return leading(w, broker) and record is not None and not fenced(w, broker, record)
 
 
@@ -315,7 +316,9 @@ def no_more_breaks_than_there_may(w: Election) -> Iterator[str]:
 @leads_to("468-ELECT-02")
 def a_topic_gets_a_leader_again(w: Election) -> tuple[object, object]:
     """A topic that exists, and that a living broker has a controller of, does not stay without a leader."""
-    alive = w.record is not None and any(state is not Controller.ABSENT for state in w.controller.values())
+    alive = published(w) is not None and any(
+        state is not Controller.ABSENT for state in w.controller.values()
+    )
     led = any(in_office(w, broker) for broker in w.controller)
     return alive and not led, led or not alive
 

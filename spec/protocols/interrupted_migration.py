@@ -21,7 +21,7 @@ from spec.protocols.migrating import (
     finish,
     go_on,
 )
-from spec.protocols.one_name import NOTHING_YET, partitions_of, scalable_layout
+from spec.protocols.one_name import NOTHING_YET, claimed_by, deleted, partitions_of, scalable_layout
 from spec.protocols.topic import BROKERS, Ledger
 
 GONE = 0
@@ -49,8 +49,8 @@ def nobody_has_crashed_yet(w: Crashing) -> None:
 def finish_migration(w: Crashing, broker: str) -> None:
     """A broker that finds a migration announced, and nobody at it, goes on from there."""
     require(w.design.brokers_finish_migrations)
-    claim = w.claimed_by
-    require(claim in w.told and scalable_layout(w) is None)
+    claim = claimed_by(w)
+    require(claim in w.told and scalable_layout(w) is None and not deleted(w))
     assert claim is not None
     require(w.work[broker] is None)
     require(w.migration_lock is None)
@@ -76,7 +76,7 @@ def crash(w: Crashing, broker: str) -> None:
 @always("475-STEP-06", command=COMMANDS)
 def who_migrates_is_not_told_otherwise(w: Crashing, command: str) -> Iterator[str]:
     """A command whose write was the commit is not told that it failed."""
-    if w.claimed_by == command and w.told[command] in (CONFLICT, FAILED):
+    if claimed_by(w) == command and w.told[command] in (CONFLICT, FAILED):
         yield f"{command} migrated the topic and was told {w.told[command]}"
 
 

@@ -35,6 +35,7 @@ from spec.protocols.topic import (
     Record,
     create_segment,
     owner_of,
+    published,
     terminate_segment,
 )
 
@@ -223,7 +224,7 @@ def _ready_to_publish(w: LayoutChange, broker: str, operation: str) -> Change:
 
 
 def _publish(w: LayoutChange, broker: str, operation: str, change: Change, then: Change) -> None:
-    record = w.record
+    record = published(w)
     if record is None or fenced(w, broker, record):
         w.change[broker, operation] = None
     elif change.read == record.stamp:
@@ -272,7 +273,7 @@ def learn_the_outcome(w: LayoutChange, broker: str, operation: str) -> None:
     require(change is not None and change.unsure)
     assert change is not None
 
-    record = w.record
+    record = published(w)
     happened = record is not None and all(map(record.layout.has, change.of.children))
     if w.design.lost_replies_are_read_back and happened:
         w.change[broker, operation] = replace(change, published=True, unsure=False)
@@ -286,8 +287,9 @@ def notify(w: LayoutChange, broker: str, operation: str) -> None:
     change = w.change[broker, operation]
     require(change is not None and change.published)
 
-    if w.record is not None:
-        w.current[broker] = w.record.layout
+    record = published(w)
+    if record is not None:
+        w.current[broker] = record.layout
     w.change[broker, operation] = None
 
 
@@ -371,7 +373,7 @@ def a_deposed_leader_seals_nothing(w: LayoutChange, after: LayoutChange, segment
 @leads_to("468-SPLIT-18", "468-SPLIT-14", key=KEYS)
 def every_hash_gets_a_writable_owner_again(w: LayoutChange, key: int) -> tuple[object, object]:
     """A range whose segment was sealed is soon published with another that takes writes."""
-    record = w.record
+    record = published(w)
     if record is None:
         return False, True
     writable = w.ledger[owner_of(w, record.layout, key)] is Ledger.OPEN
@@ -381,14 +383,15 @@ def every_hash_gets_a_writable_owner_again(w: LayoutChange, key: int) -> tuple[o
 @leads_to("468-SPLIT-14", "468-ELECT-07")
 def what_is_announced_is_finished(w: LayoutChange) -> tuple[object, object]:
     """A split or merge that stands in the record is published in the end, whoever crashes."""
-    announced = w.record is not None and w.record.announced is not None
+    record = published(w)
+    announced = record is not None and record.announced is not None
     return announced, not announced
 
 
 @leads_to("468-SPLIT-15", "468-NOTIFY-02")
 def leaders_learn_what_was_published(w: LayoutChange) -> tuple[object, object]:
     """The layout in the memory of whoever leads is the published one, in the end."""
-    record = w.record
+    record = published(w)
     if record is None:
         return False, True
     behind = [b for b in w.current if in_office(w, b) and w.current[b] != record.layout]

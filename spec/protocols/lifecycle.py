@@ -2,14 +2,17 @@
 The life of a topic: it is created, deleted, and created again under the same name.
 
 As written, creation writes the record and then makes the segments, and deletion removes the record last; a
-crash in between leaves a record whose segments do not exist. Names, versions and epochs of the new topic
-begin where those of the old one began, so the design gives each incarnation names of its own.
+crash in between leaves a record whose segments do not exist. In the design the record says first what is to
+be done. A creation claims the name, makes the segments and publishes them; a deletion marks the record,
+deletes the segments and removes it. Any broker that finds a claim or a mark finishes it, and to clients
+neither is a topic. Names, versions and epochs of a new topic begin where those of the last one began, so the
+design gives each incarnation names of its own.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from spec.layout import initial_layout
+from spec.layout import SegmentLayout, initial_layout
 from spec.machine import (
     WEAK,
     Bound,
@@ -28,10 +31,12 @@ from spec.protocols.topic import (
     BROKERS,
     Ledger,
     Record,
+    Stage,
     Subscribed,
+    Topic,
     create_segment,
     delete_segment,
-    show_segment,
+    published,
 )
 
 
@@ -41,7 +46,8 @@ class Creation:
 
     incarnation: int
     segments: tuple[int, ...]
-    recorded: bool
+    looks: bool = False
+    """It has yet to look for a regular topic of that name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,79 +56,146 @@ class Deletion:
 
     incarnation: int
     segments: tuple[int, ...]
-    recorded: bool
+    regular: str | None = None
+    """The migration whose regular topic has to go as well."""
 
 
-class Lifecycle(Election):
-    """What brokers are asked to do about the topic as a whole."""
+class Lifecycle(Topic):
+    """What brokers do to a topic as a whole, once they were asked or have found that somebody was."""
 
-    lives = Bound()
     failures = Bound()
 
-    births = Variable[int](0)
-    """How many creations were begun after the first; each takes a name of its own."""
     failures_left = Variable[int](0)
-    work = Memory[str, Creation | Deletion | None](BROKERS, None)
+    task = Memory[str, Creation | Deletion | None](BROKERS, None)
 
 
 @start
-def one_life_is_being_lived(w: Lifecycle) -> None:
-    """The topic exists; deletions of segments may fail so often."""
+def nobody_creates_or_deletes_yet(w: Lifecycle) -> None:
+    """Deletions of segments may fail so often."""
     w.failures_left = w.failures
 
 
-@action("468-CREATE-05", "468-CREATE-02", broker=BROKERS)
-def create_topic(w: Lifecycle, broker: str) -> None:
-    """Any broker is asked to create the topic: first the record, or, in the design, first its segments."""
-    require(w.up[broker] and w.work[broker] is None)
-    require(w.record is None)
-    require(w.births < w.lives)
+def claim(w: Lifecycle, layout: SegmentLayout, incarnation: int, claimant: str | None = None) -> None:
+    """Write the record of a new topic where there is none: a claim, or as written the topic itself."""
+    stage = Stage.CLAIMED if w.design.creations_are_claimed else Stage.PUBLISHED
+    incarnation = incarnation if w.design.topics_have_incarnations else 0
+    w.record = Record(layout, incarnation=incarnation, stage=stage, claimant=claimant)
 
-    w.births += 1
-    incarnation = w.births if w.design.topics_have_incarnations else 0
-    layout = initial_layout(w.initial_segments)
-    if not w.design.segments_before_record:
-        w.record = Record(layout, incarnation=incarnation)
-    segments = tuple(s.segment_id for s in layout.active)
-    w.work[broker] = Creation(incarnation, segments, recorded=not w.design.segments_before_record)
+
+def mark_deleted(w: Lifecycle, record: Record) -> None:
+    """Write into the record of a topic that it is deleted; as written nothing says so until the end."""
+    if w.design.deletions_are_marked:
+        w.record = record.written(stage=Stage.DELETED)
+
+
+def standing(w: Lifecycle, stage: Stage, incarnation: int) -> Record | None:
+    """The record, if it is still the one that a broker has read: the condition of each of its writes."""
+    record = w.record
+    if record is None or record.stage is not stage or record.incarnation != incarnation:
+        return None
+    return record
 
 
 @action("468-CREATE-05", broker=BROKERS, fair=WEAK)
 def make_first_segment(w: Lifecycle, broker: str) -> None:
     """Create the next of the first segments; what exists under its name is taken for it."""
-    creation = w.work[broker]
-    require(isinstance(creation, Creation) and creation.segments)
+    creation = w.task[broker]
+    require(isinstance(creation, Creation) and creation.segments and not creation.looks)
     assert isinstance(creation, Creation)
 
     segment, *rest = creation.segments
     create_segment(w, segment, creation.incarnation, ())
-    w.work[broker] = replace(creation, segments=tuple(rest))
+    w.task[broker] = replace(creation, segments=tuple(rest))
 
 
 @action("468-CREATE-05", broker=BROKERS, fair=WEAK)
 def finish_creation(w: Lifecycle, broker: str) -> None:
-    """Answer that the topic is created; where the record comes last, only if nobody else was first."""
-    creation = w.work[broker]
+    """Publish the topic, unless somebody else has done that, and answer."""
+    creation = w.task[broker]
     require(isinstance(creation, Creation) and not creation.segments)
     assert isinstance(creation, Creation)
 
-    w.work[broker] = None
-    if not creation.recorded and w.record is None:
-        w.record = Record(initial_layout(w.initial_segments), incarnation=creation.incarnation)
-        for segment in w.record.layout.active:
-            if segment.segment_id not in creation.segments:
-                show_segment(w, segment.segment_id, creation.incarnation)
+    w.task[broker] = None
+    record = standing(w, Stage.CLAIMED, creation.incarnation)
+    if record is not None:
+        w.record = record.written(stage=Stage.PUBLISHED)
+
+
+@action("468-DELETE-02", "468-SEGAPI-11", broker=BROKERS, fair=WEAK)
+def delete_next_segment(w: Lifecycle, broker: str) -> None:
+    """Delete the next segment of the topic."""
+    deletion = w.task[broker]
+    require(isinstance(deletion, Deletion) and deletion.segments)
+    assert isinstance(deletion, Deletion)
+
+    segment, *rest = deletion.segments
+    delete_segment(w, segment, deletion.incarnation)
+    w.task[broker] = replace(deletion, segments=tuple(rest))
+
+
+@action("468-DELETE-03", broker=BROKERS, fault=True)
+def fail_to_delete_segment(w: Lifecycle, broker: str) -> None:
+    """
+    A segment cannot be deleted; the deletion of the topic goes on without it.
+
+    As written that is all. A record that says what is to be deleted lets the broker come back to it.
+    """
+    require(w.failures_left)
+    deletion = w.task[broker]
+    require(isinstance(deletion, Deletion) and deletion.segments)
+    assert isinstance(deletion, Deletion)
+
+    w.failures_left -= 1
+    failed, *rest = deletion.segments
+    again = (failed,) if w.design.deletions_are_marked else ()
+    w.task[broker] = replace(deletion, segments=(*rest, *again))
+
+
+@action("468-DELETE-04", broker=BROKERS, fair=WEAK)
+def finish_deletion(w: Lifecycle, broker: str) -> None:
+    """Remove the record as the last step, and answer."""
+    deletion = w.task[broker]
+    require(isinstance(deletion, Deletion) and not deletion.segments and deletion.regular is None)
+    assert isinstance(deletion, Deletion)
+
+    w.task[broker] = None
+    if not w.design.deletions_are_marked or standing(w, Stage.DELETED, deletion.incarnation):
+        w.record = None
+
+
+# Topics that were never anything else
+
+
+class Lives(Lifecycle, Election):
+    """Any broker is asked to create the topic, or to delete it."""
+
+    lives = Bound()
+
+    births = Variable[int](0)
+    """How many creations were begun after the first; each takes a name of its own."""
+
+
+@action("468-CREATE-05", "468-CREATE-02", broker=BROKERS)
+def create_topic(w: Lives, broker: str) -> None:
+    """
+    Any broker is asked to create the topic, and claims its name, or as written writes the record.
+
+    It is refused where the topic exists. Where a claim or a deletion stands, that is finished first.
+    """
+    require(_idle(w, broker))
+    require(w.record is None)
+    require(w.births < w.lives)
+
+    w.births += 1
+    claim(w, initial_layout(w.initial_segments), w.births)
+    w.task[broker] = _to_create(w.record)
 
 
 @action("468-DELETE-01", "468-DELETE-02", broker=BROKERS)
-def delete_topic(w: Lifecycle, broker: str) -> None:
-    """
-    Any broker is asked to delete the topic: it closes its controller and reads the record.
-
-    In the design the record goes now, before anything else; as written, when all segments are gone.
-    """
-    record = w.record
-    require(w.up[broker] and w.work[broker] is None)
+def delete_topic(w: Lives, broker: str) -> None:
+    """Any broker is asked to delete the topic: it closes its controller, and marks the record."""
+    record = published(w)
+    require(_idle(w, broker))
     require(record is not None)
     assert record is not None
 
@@ -131,55 +204,44 @@ def delete_topic(w: Lifecycle, broker: str) -> None:
     w.term[broker] = 0
     w.current[broker] = None
     clear_lock(w, broker)
-    segments = tuple(s.segment_id for s in record.layout.segments)
-    if w.design.record_goes_first:
-        w.record = None
-    w.work[broker] = Deletion(record.incarnation, segments, recorded=not w.design.record_goes_first)
+    mark_deleted(w, record)
+    w.task[broker] = _to_delete(record)
     for subscription in w.subscribed:
         if w.subscribed[subscription] is Subscribed.CREATED:
             w.subscribed[subscription] = Subscribed.DELETED
 
 
-@action("468-DELETE-02", "468-SEGAPI-11", broker=BROKERS, fair=WEAK)
-def delete_next_segment(w: Lifecycle, broker: str) -> None:
-    """Delete the next segment of the topic."""
-    deletion = w.work[broker]
-    require(isinstance(deletion, Deletion) and deletion.segments)
-    assert isinstance(deletion, Deletion)
+@action("468-CREATE-05", "468-DELETE-04", broker=BROKERS, fair=WEAK)
+def go_on_for_another(w: Lives, broker: str) -> None:
+    """A broker that finds a claim or a deletion in the record goes on with it, whoever began it."""
+    require(w.design.brokers_finish_claims)
+    require(_idle(w, broker))
+    record = w.record
+    require(record is not None and record.stage is not Stage.PUBLISHED)
+    assert record is not None
 
-    segment, *rest = deletion.segments
-    delete_segment(w, segment, deletion.incarnation)
-    w.work[broker] = replace(deletion, segments=tuple(rest))
-
-
-@action("468-DELETE-03", broker=BROKERS, fault=True)
-def fail_to_delete_segment(w: Lifecycle, broker: str) -> None:
-    """A segment cannot be deleted; the deletion of the topic goes on without it."""
-    require(w.failures_left)
-    deletion = w.work[broker]
-    require(isinstance(deletion, Deletion))
-    assert isinstance(deletion, Deletion)
-
-    w.failures_left -= 1
-    w.work[broker] = replace(deletion, segments=deletion.segments[1:])
+    w.task[broker] = _to_create(record) if record.stage is Stage.CLAIMED else _to_delete(record)
 
 
-@action("468-DELETE-04", broker=BROKERS, fair=WEAK)
-def finish_deletion(w: Lifecycle, broker: str) -> None:
-    """Remove the record as the last step, if it is still there, and answer."""
-    deletion = w.work[broker]
-    require(isinstance(deletion, Deletion) and not deletion.segments)
-    assert isinstance(deletion, Deletion)
+def _idle(w: Lives, broker: str) -> bool:
+    return w.up[broker] and w.task[broker] is None
 
-    w.work[broker] = None
-    if deletion.recorded:
-        w.record = None
+
+def _to_create(record: Record | None) -> Creation:
+    assert record is not None
+    return Creation(record.incarnation, tuple(s.segment_id for s in record.layout.active))
+
+
+def _to_delete(record: Record) -> Deletion:
+    """All segments of a topic, and those that a layout change has announced."""
+    listed = record.layout if record.announced is None else record.announced.after
+    return Deletion(record.incarnation, tuple(s.segment_id for s in listed.segments))
 
 
 @step("468-DELETE-02", "468-CREATE-05", broker=BROKERS)
-def work_is_done_before_it_is_dropped(w: Lifecycle, after: Lifecycle, broker: str) -> Iterator[str]:
+def tasks_are_done_before_they_are_dropped(w: Lives, after: Lives, broker: str) -> Iterator[str]:
     """Who creates or deletes a topic visits all its segments, and does nothing else meanwhile."""
-    before, then = w.work[broker], after.work[broker]
+    before, then = w.task[broker], after.task[broker]
     if before is not None and then is None and before.segments and after.up[broker]:
         yield f"{broker} is done and has left out {', '.join(map(str, before.segments))}"
     if before is not None and then is not None and before.incarnation != then.incarnation:
@@ -189,26 +251,42 @@ def work_is_done_before_it_is_dropped(w: Lifecycle, after: Lifecycle, broker: st
 
 
 @always("468-CREATE-05", "468-DELETE-03")
-def nothing_happens_more_often_than_it_may(w: Lifecycle) -> Iterator[str]:
+def nothing_happens_more_often_than_it_may(w: Lives) -> Iterator[str]:
     """Who is down is about nothing; creations and failures stay within their budgets."""
-    for broker, work in w.work.items():
-        if work is not None and not w.up[broker]:
+    for broker, task in w.task.items():
+        if task is not None and not w.up[broker]:
             yield f"{broker} is down and works"
     if w.births > w.lives or w.failures_left < 0:
         yield "there are more creations or failures than there may be"
 
 
+@always("468-DELETE-02", "468-DELETE-03", "468-DELETE-04")
+def nothing_is_left_where_the_name_is_free(w: Lives) -> Iterator[str]:
+    """Once the record is gone, so is every segment of the topic, and none comes back."""
+    if w.record is None:
+        for segment, ledger in w.ledger.items():
+            if ledger is not Ledger.ABSENT:
+                yield f"the topic is deleted, and segment {segment} of it is there"
+
+
 @leads_to("468-DELETE-04", "468-CREATE-05")
-def what_is_asked_for_comes_to_an_end(w: Lifecycle) -> tuple[object, object]:
+def what_is_asked_for_comes_to_an_end(w: Lives) -> tuple[object, object]:
     """A broker that creates or deletes a topic is done with it, in the end."""
-    busy = any(work is not None for work in w.work.values())
+    busy = any(task is not None for task in w.task.values())
     return busy, not busy
 
 
 @leads_to("468-CREATE-05", "468-DELETE-04")
-def no_topic_stays_without_its_segments(w: Lifecycle) -> tuple[object, object]:
-    """A record that names segments which do not exist is not left behind."""
-    record = w.record
+def a_name_is_a_topic_or_free(w: Lives) -> tuple[object, object]:
+    """A name that is claimed becomes a topic, and one whose topic is deleted is free again."""
+    between = w.record is not None and published(w) is None
+    return between, not between
+
+
+@leads_to("468-CREATE-05", "468-DELETE-04")
+def no_topic_stays_without_its_segments(w: Lives) -> tuple[object, object]:
+    """A topic whose segments do not exist is not left behind."""
+    record = published(w)
     if record is None:
         return False, True
     here = [w.ledger[s.segment_id] is not Ledger.ABSENT for s in record.layout.active]
@@ -217,13 +295,14 @@ def no_topic_stays_without_its_segments(w: Lifecycle) -> tuple[object, object]:
 
 
 @sometimes("468-CREATE-05")
-def a_topic_lives_again(w: Lifecycle) -> object:
+def a_topic_lives_again(w: Lives) -> object:
     """The topic exists, was deleted and created again."""
-    return w.births and w.record is not None and all(work is None for work in w.work.values())
+    return w.births and published(w) is not None and all(task is None for task in w.task.values())
 
 
-@sometimes("468-DELETE-03")
-def a_segment_outlives_its_topic(w: Lifecycle) -> object:
-    """The topic is deleted, and a segment of it is still there."""
-    gone = w.record is None and all(work is None for work in w.work.values())
-    return gone and any(ledger is not Ledger.ABSENT for ledger in w.ledger.values())
+@sometimes("468-DELETE-03", "468-DELETE-04")
+def a_deletion_stopped_half_way(w: Lives) -> object:
+    """The topic is deleted, a segment of it is still there, and nobody is about it."""
+    marked = w.record is not None and w.record.stage is Stage.DELETED
+    left = any(ledger is not Ledger.ABSENT for ledger in w.ledger.values())
+    return marked and left and all(task is None for task in w.task.values())

@@ -31,17 +31,20 @@ from spec.machine import (
 from spec.migration import CONFLICT, NO_CONTENT, NOT_FOUND, STATUS, RegularTopic, migrated_layout, precheck
 from spec.protocols.one_name import (
     CLIENTS,
+    CREATION,
     NOTHING_YET,
     V4,
     OneName,
     attached,
+    claimed_by,
+    deleted,
     old_topic,
     partitions_of,
     scalable_layout,
     seen,
     tell,
 )
-from spec.protocols.topic import BROKERS, SEGMENTS, Announced, Ledger, Record
+from spec.protocols.topic import BROKERS, SEGMENTS, Announced, Ledger, Record, Stage
 from spec.refusals import Refused
 
 COMMANDS = Domain("command", "m")
@@ -218,17 +221,17 @@ def confirm(w: Migrating, broker: str) -> None:
 def confirmed(w: Migrating) -> bool:
     """Whether the record says what the layout will be, or what it is."""
     record = w.record
-    return record is not None and (record.announced is not None or record.layout != NOTHING_YET)
+    return record is not None and (record.announced is not None or record.stage is not Stage.CLAIMED)
 
 
 def _stands(w: Migrating, work: Work) -> bool:
-    """Whether the record is still the one of this migration."""
-    return w.record is not None and w.claimed_by == work.claim
+    """Whether the record is still the one of this migration, whose topic was not deleted since."""
+    return claimed_by(w) == work.claim and not deleted(w)
 
 
 def _withdraw(w: Migrating, broker: str, work: Work, status: int) -> None:
     """Remove the claim: the name is what it was."""
-    w.record = w.claimed_by = None
+    w.record = None
     finish(w, broker, work, status)
 
 
@@ -237,7 +240,7 @@ def close_v4_clients(w: Migrating, broker: str) -> None:
     """The old partitions close the connections of v4 clients, and from then on take no others."""
     work = at_step(w, broker, Step.CLOSE)
 
-    if _refused_as_late(w, work):
+    if refused_as_late(w, work.claim):
         finish(w, broker, work, CONFLICT)
         return
     w.closed = True
@@ -252,14 +255,14 @@ def seal_partition(w: Migrating, broker: str) -> None:
     """Terminate the next old partition, so that it can be drained for good."""
     work = at_step(w, broker, Step.SEAL)
 
-    if _refused_as_late(w, work):
+    if refused_as_late(w, work.claim):
         finish(w, broker, work, CONFLICT)
     else:
         w.ledger[work.done] = Ledger.TERMINATED
         _next_of(w, broker, work)
 
 
-def _refused_as_late(w: Migrating, work: Work) -> bool:
+def refused_as_late(w: Migrating, migration: str) -> bool:
     """
     Whether an old partition refuses a step, because its topic is not the one that the migration has marked.
 
@@ -267,7 +270,7 @@ def _refused_as_late(w: Migrating, work: Work) -> bool:
     the record for.
     """
     marked = w.design.migration_fences_the_regular_topic and w.design.late_steps_are_refused
-    return marked and w.fenced_for != work.claim
+    return marked and w.fenced_for != migration
 
 
 @action("475-GOAL-01", broker=BROKERS, fair=WEAK)
@@ -294,6 +297,7 @@ def create_child(w: Migrating, broker: str) -> None:
     if not (over and w.design.late_steps_are_refused):
         child = w.most_partitions + work.done
         w.ledger[child] = Ledger.OPEN
+        w.born[child] = _incarnation(w, work)
         for subscription in work.subscriptions:
             if w.cursor[subscription, child] is None:
                 w.cursor[subscription, child] = 0
@@ -313,7 +317,8 @@ def publish(w: Migrating, broker: str) -> None:
         _commit(w, broker, work, migrated_layout(work.counted))
         return
     if w.record is not None and w.record.announced is not None:
-        w.record = w.record.written(layout=w.record.announced.after, announced=None)
+        after = w.record.announced.after
+        w.record = w.record.written(layout=after, announced=None, stage=Stage.PUBLISHED)
     go_on(w, broker, work)
 
 
@@ -362,7 +367,7 @@ def _commit(w: Migrating, broker: str, work: Work, layout: SegmentLayout) -> Non
     """Write the record if there is none; who finds its own name in it has succeeded already."""
     if w.record is None:
         claim_name(w, work, layout)
-    if w.claimed_by == work.claim:
+    if claimed_by(w) == work.claim:
         go_on(w, broker, work)
     else:
         finish(w, broker, work, CONFLICT)
@@ -370,8 +375,13 @@ def _commit(w: Migrating, broker: str, work: Work, layout: SegmentLayout) -> Non
 
 def claim_name(w: Migrating, work: Work, layout: SegmentLayout) -> None:
     """Write the first record of that name, in the name of a migration."""
-    w.record = Record(layout)
-    w.claimed_by = work.claim
+    stage = Stage.PUBLISHED if layout.segments else Stage.CLAIMED
+    w.record = Record(layout, incarnation=_incarnation(w, work), stage=stage, claimant=work.claim)
+
+
+def _incarnation(w: Migrating, work: Work) -> int:
+    """Each migration makes a topic whose segments have names of their own."""
+    return 1 + list(w.told).index(work.claim) if w.design.topics_have_incarnations else 0
 
 
 def finish(w: Migrating, broker: str, work: Work, status: int) -> None:
@@ -387,7 +397,7 @@ def drop_lock(w: Migrating) -> None:
     """The lock's node is removed, and with it whatever was written into the same node."""
     w.migration_lock = None
     if not w.design.migration_lock_has_its_own_path:
-        w.record = w.claimed_by = None
+        w.record = None
 
 
 # What must hold
@@ -401,7 +411,8 @@ def nothing_is_touched_before_the_commit(w: Migrating, segment: int) -> Iterator
             yield "v4 clients are shut out, and the topic is a regular one"
         if segment in partitions_of(w.regular) and w.ledger[segment] is not Ledger.OPEN:
             yield f"partition {segment} takes no writes, and the topic is a regular one"
-        if segment >= w.most_partitions and w.ledger[segment] is not Ledger.ABSENT:
+        claimed = claimed_by(w) == CREATION
+        if segment >= w.most_partitions and w.ledger[segment] is not Ledger.ABSENT and not claimed:
             yield f"child {segment} exists, and the topic is a regular one"
 
 

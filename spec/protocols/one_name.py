@@ -15,7 +15,7 @@ from spec.layout import SegmentInfo, SegmentLayout, layout_of
 from spec.machine import Bound, Domain, Family, Variable, always, require, start, step
 from spec.migration import Client, RegularTopic, guard_v4_lookup, look_up
 from spec.names import RegularName
-from spec.protocols.topic import SEGMENTS, Ledger, Subscribed, Topic
+from spec.protocols.topic import SEGMENTS, Ledger, Stage, Subscribed, Topic, published
 from spec.refusals import Refused
 from spec.routing import TopicView, latest
 from spec.soundness import flaws
@@ -32,8 +32,7 @@ NOTHING_YET = layout_of(0, 0, ())
 """The layout in a record that claims the name and has yet to say for what."""
 
 CREATION = "creation"
-DELETION = "deletion"
-"""Who else than a migration can stand in the record as its writer."""
+"""Who else than a migration can stand in the record as its claimant."""
 
 
 class V4(Enum):
@@ -66,8 +65,6 @@ class OneName(Topic):
     """The old partitions are closed to v4 clients; whoever loads one later knows it from the record."""
     fenced_for = Variable[str | None](None)
     """The migration that was last written into the regular topic's metadata."""
-    claimed_by = Variable[str | None](None)
-    """Who wrote the record first, as the record says: a command, a creation or a deletion."""
     view = Family[str, TopicView | None](CLIENTS, None)
     """What a client's lookup session has told it. [475-LOOKUP-02]"""
     v4 = Family[str, V4](V4_CLIENTS, V4.AWAY)
@@ -92,8 +89,19 @@ def a_regular_topic(w: OneName) -> None:
 
 
 def scalable_layout(w: OneName) -> SegmentLayout | None:
-    """The layout of the scalable topic, once there is one; a record that only claims the name has none."""
-    return w.record.layout if w.record is not None and w.record.layout.segments else None
+    """The layout of the scalable topic, if it exists; a record that only claims the name has none."""
+    record = published(w)
+    return record.layout if record is not None else None
+
+
+def claimed_by(w: OneName) -> str | None:
+    """Who wrote the record first, as the record says: a migration or a creation."""
+    return w.record.claimant if w.record is not None else None
+
+
+def deleted(w: OneName) -> bool:
+    """Whether the record says that the topic is deleted."""
+    return w.record is not None and w.record.stage is Stage.DELETED
 
 
 def old_topic(w: OneName) -> RegularTopic | None:
@@ -102,8 +110,12 @@ def old_topic(w: OneName) -> RegularTopic | None:
 
 
 def seen(w: OneName) -> TopicView | None:
-    """What a lookup of the name finds at this moment. [475-PUSH-04]"""
-    if w.claimed_by == DELETION:
+    """
+    What a lookup of the name finds at this moment; not what a topic was made from that is being deleted.
+
+    [475-PUSH-04]
+    """
+    if deleted(w) and claimed_by(w) != CREATION:
         return None
     try:
         return look_up(NAME, scalable_layout(w), old_topic(w))
@@ -144,7 +156,7 @@ def partitions_of(regular: RegularTopic | None) -> range:
 
 def fenced(w: OneName) -> bool:
     """Whether the regular topic belongs to the migration in the record; a mark of any other is stale."""
-    return w.fenced_for is not None and w.fenced_for == w.claimed_by
+    return w.fenced_for is not None and w.fenced_for == claimed_by(w)
 
 
 def passes_the_guard(w: OneName, client: Client) -> bool:
@@ -161,8 +173,8 @@ def passes_the_guard(w: OneName, client: Client) -> bool:
 
 @step("475-GOAL-05", "475-GOAL-06", "475-STEP-10")
 def once_scalable_always_scalable(w: OneName, after: OneName) -> Iterator[str]:
-    """Nothing turns a scalable topic into a regular one again."""
-    if scalable_layout(w) is not None and scalable_layout(after) is None:
+    """Nothing turns a scalable topic into a regular one again, unless somebody deletes it."""
+    if scalable_layout(w) is not None and scalable_layout(after) is None and not deleted(after):
         yield "the topic was scalable and is no longer"
 
 

@@ -20,7 +20,18 @@ from spec.machine import (
     sometimes,
     start,
 )
-from spec.protocols.topic import KEYS, Ledger, Message, Topic, View, append, owed_now, owner_of, view_of
+from spec.protocols.topic import (
+    KEYS,
+    Ledger,
+    Message,
+    Topic,
+    View,
+    append,
+    owed_now,
+    owner_of,
+    published,
+    view_of,
+)
 
 PRODUCERS = Domain("producer", "p")
 
@@ -122,10 +133,11 @@ class LookingUp(Producing):
 @action("468-SPLIT-11", producer=PRODUCERS, fair=WEAK)
 def look_up(w: LookingUp, producer: str) -> None:
     """A producer gets the layout that is published now: it asks when it was turned away, or is told."""
-    require(w.record is not None)
-    assert w.record is not None
+    record = published(w)
+    require(record is not None)
+    assert record is not None
 
-    w.view[producer] = view_of(w.record)
+    w.view[producer] = view_of(record)
 
 
 @always("468-SPLIT-11", producer=PRODUCERS)

@@ -38,6 +38,14 @@ class Announced:
         return f"{_listed(self.parents)} → {_listed(self.children)}"
 
 
+class Stage(Enum):
+    """What the record says of its topic, which is no topic to clients before and after it is published."""
+
+    CLAIMED = "its name is taken, and its segments are being made"
+    PUBLISHED = "it exists"
+    DELETED = "it is deleted, and its segments are going"
+
+
 @dataclass(frozen=True, slots=True)
 class Record:
     """
@@ -54,6 +62,9 @@ class Record:
     """How many leaders there were before the present one; it fences all of them."""
     incarnation: int = 0
     """How often the topic was created before."""
+    stage: Stage = Stage.PUBLISHED
+    claimant: str | None = None
+    """Who claimed the name, where more than one kind of command can."""
 
     @property
     def stamp(self) -> tuple[int, int]:
@@ -157,17 +168,27 @@ def subscriptions_that_exist(w: AlreadySubscribed) -> None:
             w.cursor[subscription, segment.segment_id] = 0
 
 
+def published(w: Topic) -> Record | None:
+    """The record of a topic that exists; one that is only claimed, or being deleted, nobody may use."""
+    record = w.record
+    return record if record is not None and record.stage is Stage.PUBLISHED else None
+
+
 def create_segment(w: Topic, segment: int, incarnation: int, subscriptions: tuple[str, ...]) -> None:
     """
     Make a segment's ledger with a cursor at its beginning for each subscription, or add what it lacks.
 
-    Where the names carry the topic's incarnation, one of another incarnation is another ledger. There is room
-    for one here: for that of the topic that exists, or else for the latest. [468-SEGAPI-07]
+    Where the names carry the topic's incarnation, one of another incarnation is another ledger; there is room
+    here for that of the topic whose name is taken. The design has the owner look at the record, and make
+    nothing for a topic that is gone. [468-SEGAPI-07]
     """
-    held, lives = w.born[segment], w.record.incarnation if w.record is not None else None
-    if incarnation not in (held, lives) and (lives == held or held > incarnation):
+    record = w.record
+    gone = record is None or record.stage is Stage.DELETED
+    if gone and w.design.segments_open_only_where_listed:
         return
-    if held != incarnation or w.ledger[segment] is Ledger.ABSENT:
+    if record is not None and record.incarnation != incarnation:
+        return
+    if w.born[segment] != incarnation or w.ledger[segment] is Ledger.ABSENT:
         w.born[segment] = incarnation
         w.ledger[segment] = Ledger.OPEN
         w.log[segment] = ()
@@ -176,18 +197,6 @@ def create_segment(w: Topic, segment: int, incarnation: int, subscriptions: tupl
     for subscription in subscriptions:
         if w.cursor[subscription, segment] is None:
             w.cursor[subscription, segment] = 0
-
-
-def show_segment(w: Topic, segment: int, incarnation: int) -> None:
-    """
-    Let the ledger of this incarnation stand for its id, where that of another one has been put in its place.
-
-    Two creations under way at once make two ledgers of different names, and here there is room for one.
-    """
-    if w.born[segment] != incarnation:
-        w.born[segment] = incarnation
-        w.ledger[segment] = Ledger.OPEN
-        w.log[segment] = ()
 
 
 def terminate_segment(w: Topic, segment: int, incarnation: int) -> None:
@@ -296,7 +305,7 @@ def what_is_published_is_empty(w: Topic, after: Topic, segment: int) -> Iterator
 
 def _known(w: Topic, after: Topic, segment: int) -> bool:
     """Whether a segment was part of this very topic before."""
-    old, new = w.record, after.record
+    old, new = published(w), after.record
     return old is not None and new is not None and old.stamp <= new.stamp and old.layout.has(segment)
 
 
@@ -365,7 +374,7 @@ def keys_stay_in_order(w: Topic, subscription: str, key: int) -> Iterator[str]:
 
 
 def _active(w: Topic, segment: int) -> bool:
-    record = w.record
+    record = published(w)
     return record is not None and record.layout.has(segment) and record.layout.segment(segment).active
 
 

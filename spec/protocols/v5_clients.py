@@ -32,6 +32,7 @@ from spec.protocols.topic import (
     Subscribed,
     append,
     keys_stay_in_order,
+    published,
     receive,
     unread,
 )
@@ -79,8 +80,8 @@ def send(w: V5Clients, client: str, key: int) -> None:
     require(w.sent[key] < w.messages)
     absent = w.ledger[place] is Ledger.ABSENT and place >= w.most_partitions
     if absent and w.design.segments_open_only_where_listed:
-        layout = scalable_layout(w)
-        require(layout is not None and place in places(w, layout))
+        record = published(w)
+        require(record is not None and place in places(w, record.layout))
     require(absent or w.ledger[place] is Ledger.OPEN)
 
     w.ledger[place] = Ledger.OPEN
