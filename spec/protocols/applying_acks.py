@@ -11,6 +11,7 @@ from spec.machine import WEAK, action, always, forget, leads_to, require, someti
 from spec.protocols.deciding import TRANSACTIONS, AckRecord
 from spec.protocols.header_cache import consult
 from spec.protocols.pending_acks import (
+    ACKS,
     Acked,
     Asked,
     PendingAcks,
@@ -65,7 +66,7 @@ def apply_acks(w: ApplyingAcks, owner: str, segment: int, subscription: str, tra
     """A broker that knows of a commit asks the index for the acks and applies them, in memory."""
     acked = opened(w, owner, segment, subscription)
     require(w.pending[owner, segment, subscription, transaction])
-    header = consult(w, owner, segment, transaction)
+    header = consult(w, owner, segment, transaction, ACKS)
     require(header is not None and header.state is TxnState.COMMITTED)
     covered = positions_of(_own(w, owner, segment, subscription, transaction))
     require(covered - {*acked.positions})
@@ -104,7 +105,7 @@ def drop_applied_acks(w: ApplyingAcks, owner: str, segment: int, subscription: s
     """A broker deletes the records of acks that have reached the cursor as it is written down."""
     acked = opened(w, owner, segment, subscription)
     require(w.pending[owner, segment, subscription, transaction])
-    header = consult(w, owner, segment, transaction)
+    header = consult(w, owner, segment, transaction, ACKS)
     require(header is not None and header.state is TxnState.COMMITTED)
     own = _own(w, owner, segment, subscription, transaction)
     durably = w.design.acks_are_durable_before_records_go
@@ -129,7 +130,7 @@ def drop_aborted_acks(w: ApplyingAcks, owner: str, segment: int, subscription: s
     opened(w, owner, segment, subscription)
     pending = w.pending[owner, segment, subscription, transaction]
     require(pending)
-    require(is_aborted(consult(w, owner, segment, transaction)))
+    require(is_aborted(consult(w, owner, segment, transaction, ACKS)))
 
     _finish(w, owner, segment, subscription, transaction, _own(w, owner, segment, subscription, transaction))
     if w.design.aborted_acks_are_redelivered:
@@ -234,7 +235,7 @@ def replay_acks(w: ApplyingAcks, owner: str, segment: int, subscription: str, tr
     new = tuple(r for r in found if r.sequence not in [one.sequence for one in known])
     w.pending[owner, segment, subscription, transaction] = known + new
     if known + new:
-        consult(w, owner, segment, transaction)
+        consult(w, owner, segment, transaction, ACKS)
 
 
 @action("473-ACK-08", "473-RECOVER-01", owner=OWNERS, segment=SEGMENTS, subscription=SUBSCRIPTIONS, fair=WEAK)

@@ -6,7 +6,7 @@ session of its broker.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from spec.machine import WEAK, Bound, Memory, Variable, action, always, leads_to, require, sometimes, start
@@ -27,10 +27,11 @@ class Watch(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Cached:
-    """A header as a participant read it last; without one, it is gone from the store."""
+    """A header as a broker read it last, and who needs it there; without one, it is gone from the store."""
 
     header: Header | None
     watch: Watch
+    users: tuple[str, ...] = ()
 
     @property
     def open(self) -> bool:
@@ -55,18 +56,27 @@ def sessions_can_be_lost(w: HeaderCache) -> None:
     w.lost_sessions_left = w.lost_sessions
 
 
-def consult(w: HeaderCache, owner: str, segment: int, transaction: str) -> Header | None:
+def consult(w: HeaderCache, owner: str, segment: int, transaction: str, user: str) -> Header | None:
     """
     The header from memory, or else from the store; what is read there is remembered and watched.
 
     [473-PUBLISH-03, 473-NOTIFY-03, 473-READ-18]
     """
     cached = w.cached[owner, segment, transaction]
+    if cached is None:
+        watch = Watch.SET if w.design.headers_are_watched_before_read else Watch.UNSET
+        cached = Cached(w.header[transaction], watch)
+    users = tuple(sorted({*cached.users, user}))
+    w.cached[owner, segment, transaction] = replace(cached, users=users)
+    return cached.header
+
+
+def release(w: HeaderCache, owner: str, segment: int, transaction: str, user: str) -> None:
+    """One who needed a header does so no more; when nobody does, it is forgotten. [473-NOTIFY-05]"""
+    cached = w.cached[owner, segment, transaction]
     if cached is not None:
-        return cached.header
-    watch = Watch.SET if w.design.headers_are_watched_before_read else Watch.UNSET
-    w.cached[owner, segment, transaction] = Cached(w.header[transaction], watch)
-    return w.header[transaction]
+        users = tuple(one for one in cached.users if one != user)
+        w.cached[owner, segment, transaction] = replace(cached, users=users) if users else None
 
 
 @action(
@@ -85,7 +95,7 @@ def hear_of_the_end(w: HeaderCache, owner: str, segment: int, transaction: str) 
     require(cached.watch is Watch.SET or (cached.watch is Watch.MISSED and header is None))
     require(cached.header != header)
 
-    w.cached[owner, segment, transaction] = Cached(header, Watch.SET)
+    w.cached[owner, segment, transaction] = replace(cached, header=header, watch=Watch.SET)
 
 
 @action("473-READ-41", owner=OWNERS, segment=SEGMENTS, transaction=TRANSACTIONS, fair=WEAK)
@@ -95,7 +105,7 @@ def set_watch(w: HeaderCache, owner: str, segment: int, transaction: str) -> Non
     require(cached.watch is Watch.UNSET)
 
     watch = Watch.SET if w.header[transaction] == cached.header else Watch.MISSED
-    w.cached[owner, segment, transaction] = Cached(cached.header, watch)
+    w.cached[owner, segment, transaction] = replace(cached, watch=watch)
 
 
 @action("473-READ-40", owner=OWNERS, fault=True)
@@ -106,16 +116,18 @@ def lose_session(w: HeaderCache, owner: str) -> None:
     w.lost_sessions_left -= 1
     for key, cached in w.cached.items():
         if key[0] == owner and cached is not None:
-            w.cached[key] = Cached(cached.header, Watch.LOST)
+            w.cached[key] = replace(cached, watch=Watch.LOST)
 
 
 @action("473-READ-40", "473-NOTIFY-04", owner=OWNERS, segment=SEGMENTS, transaction=TRANSACTIONS, fair=WEAK)
 def read_again(w: HeaderCache, owner: str, segment: int, transaction: str) -> None:
     """In its new session a participant watches and reads all headers that it has cached."""
     require(w.design.lost_watches_read_again)
-    require(_cached(w, owner, segment, transaction).watch is Watch.LOST)
+    cached = _cached(w, owner, segment, transaction)
+    require(cached.watch is Watch.LOST)
 
-    w.cached[owner, segment, transaction] = Cached(w.header[transaction], Watch.SET)
+    header = w.header[transaction]
+    w.cached[owner, segment, transaction] = replace(cached, header=header, watch=Watch.SET)
 
 
 def _cached(w: HeaderCache, owner: str, segment: int, transaction: str) -> Cached:

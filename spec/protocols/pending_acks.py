@@ -23,11 +23,14 @@ from spec.machine import (
     start,
 )
 from spec.protocols.deciding import TRANSACTIONS, AckRecord
-from spec.protocols.header_cache import HeaderCache, consult
+from spec.protocols.header_cache import HeaderCache, consult, release
 from spec.protocols.serving import OWNERS
 from spec.protocols.topic import SEGMENTS, SUBSCRIPTIONS, AlreadySubscribed, append
 from spec.refusals import Refused
 from spec.transactions import TxnState, take_operation
+
+ACKS = "acks"
+"""As whom they need a header."""
 
 
 class Stage(Enum):
@@ -199,7 +202,7 @@ def hold_ack(w: PendingAcks, owner: str, segment: int, subscription: str, transa
 
     w.to_ack[transaction] -= 1
     try:
-        take_operation(consult(w, owner, segment, transaction))
+        take_operation(consult(w, owner, segment, transaction, ACKS))
         w.acking[owner, segment, subscription, transaction] = Acking(Stage.HELD, record)
     except Refused:
         evict(w, owner, segment, transaction)
@@ -339,7 +342,7 @@ def evict(w: PendingAcks, owner: str, segment: int, transaction: str) -> None:
             return
         if w.acking[owner, segment, subscription, transaction] is not None:
             return
-    w.cached[owner, segment, transaction] = None
+    release(w, owner, segment, transaction, ACKS)
 
 
 @action("473-READ-27", owner=OWNERS, segment=SEGMENTS, subscription=SUBSCRIPTIONS)

@@ -27,7 +27,7 @@ from spec.machine import (
     step,
 )
 from spec.protocols.deciding import TRANSACTIONS
-from spec.protocols.header_cache import HeaderCache, consult
+from spec.protocols.header_cache import HeaderCache, consult, release
 from spec.protocols.serving import OWNERS, owns
 from spec.protocols.topic import SEGMENTS, Ledger, append, hash_of
 from spec.refusals import Refused
@@ -41,6 +41,9 @@ from spec.transactions import (
     take_operation,
     visibility,
 )
+
+BUFFER = "buffer"
+"""As whom it needs a header."""
 
 
 class Stage(Enum):
@@ -157,7 +160,7 @@ def allow_write(w: TransactionBuffer, owner: str, segment: int, transaction: str
 
     w.to_write[transaction] -= 1
     try:
-        take_operation(consult(w, owner, segment, transaction))
+        take_operation(consult(w, owner, segment, transaction, BUFFER))
         w.sending[owner, segment, transaction] = Sending(Stage.ALLOWED)
     except Refused:
         _evict(w, owner, segment, transaction)
@@ -293,7 +296,7 @@ def _without(positions: tuple[int, ...], position: int) -> tuple[int, ...]:
 def _evict(w: TransactionBuffer, owner: str, segment: int, transaction: str) -> None:
     """The buffer forgets a header that it needs no more: none of its writes is left to be decided."""
     if not w.claims[owner, segment, transaction] and w.sending[owner, segment, transaction] is None:
-        w.cached[owner, segment, transaction] = None
+        release(w, owner, segment, transaction, BUFFER)
 
 
 @action("473-BUFFER-04", "473-READ-20", owner=OWNERS, segment=SEGMENTS, transaction=TRANSACTIONS, fair=WEAK)
@@ -466,7 +469,7 @@ def recover_writes(w: TransactionBuffer, owner: str, segment: int, transaction: 
     undecided = tuple(p for p in w.writes[transaction, segment] if p > w.settled[segment].through)
     w.claims[owner, segment, transaction] = undecided
     if undecided:
-        consult(w, owner, segment, transaction)
+        consult(w, owner, segment, transaction, BUFFER)
 
 
 @action("473-RECOVER-01", "473-RECOVER-03", "473-BUFFER-08", owner=OWNERS, segment=SEGMENTS, fair=WEAK)
