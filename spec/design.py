@@ -59,6 +59,7 @@ class Ids(Enum):
 
     COUNTED = "it counts in memory"
     COUNTED_AND_FREE = "it counts in memory, and skips the ids under which a header is stored"
+    DRAWN_AT_START = "it draws a number when it is started, and counts in memory behind that"
     DRAWN = "from a sequence of the store, which outlives every header"
 
 

@@ -48,6 +48,15 @@ WORLDS = (
         bounds=ONE_COORDINATOR,
         expect=Violated("nobody_inherits_operations", steps=10),
     ),
+    replace(
+        OWN_IDS,
+        name="ids-are-drawn-at-each-start",
+        asks="Is it enough if a coordinator draws one number when it is started, and counts behind that?",
+        design=replace(HARDENED, transaction_ids=Ids.DRAWN_AT_START),
+        bounds={**ONE_COORDINATOR, "ids": 4},
+        idle=("an_id_belongs_to_nobody",),
+        expect=Holds(states=27_399, depth=21),
+    ),
     OWN_IDS.as_written(
         Violated("what_is_decided_is_not_opened_again", steps=6),
         properties=(what_is_decided_is_not_opened_again,),

@@ -8,7 +8,6 @@ nothing of what happened before it was set. [473-READ-40, 473-READ-20]
 """
 
 from collections.abc import Iterator
-from enum import Enum
 
 from spec.machine import (
     WEAK,
@@ -32,14 +31,6 @@ from spec.protocols.serving import OWNERS
 RECORDS = Domain("record", "r")
 
 
-class Stray(Enum):
-    """What has become of an operation record that somebody else than the owner puts."""
-
-    EXPECTED = "it may still come"
-    STORED = "it is in the store"
-    DELETED = "it is gone for good"
-
-
 class RangeWatches(Machine):
     """The records of one segment, and what its owner has found in the index."""
 
@@ -48,12 +39,13 @@ class RangeWatches(Machine):
 
     stops_left = Variable[int](0)
     lost_sessions_left = Variable[int](0)
-    stray = Family[str, Stray](RECORDS, Stray.EXPECTED)
+    stored = Family[str, bool](RECORDS, False)
+    """Whether a record is in the store that somebody else than the owner has put."""
     watch = Memory[str, Watch](OWNERS, Watch.UNSET)
     fired = Memory[str, bool](OWNERS, False)
     """The store has something to tell, and has yet to tell it."""
     read = Memory[tuple[str, str], bool]((OWNERS, RECORDS), False)
-    """The owner has come past a record's place, and it will not look there again unless it hears something."""
+    """The owner has come past a record's place, and will not look there again unless it hears something."""
     known = Memory[tuple[str, str], bool]((OWNERS, RECORDS), False)
 
 
@@ -67,9 +59,7 @@ def owners_can_fail(w: RangeWatches) -> None:
 @action("473-BUFFER-04", record=RECORDS)
 def put_stray_record(w: RangeWatches, record: str) -> None:
     """A broker that does not know yet that it was superseded puts an operation record."""
-    require(w.stray[record] is Stray.EXPECTED)
-
-    w.stray[record] = Stray.STORED
+    w.stored[record] = True
     for owner, watch in w.watch.items():
         w.fired[owner] = watch is Watch.SET
 
@@ -89,7 +79,7 @@ def read_entry(w: RangeWatches, owner: str, record: str) -> None:
     require(not w.read[owner, record])
 
     w.read[owner, record] = True
-    w.known[owner, record] = w.stray[record] is Stray.STORED
+    w.known[owner, record] = w.stored[record]
 
 
 @action("473-BUFFER-04", "473-STORE-06", owner=OWNERS, fair=WEAK)
@@ -123,7 +113,7 @@ def watch_range_again(w: RangeWatches, owner: str) -> None:
 def _read_again(w: RangeWatches, owner: str) -> None:
     w.watch[owner] = Watch.SET
     w.fired[owner] = False
-    for record in w.stray:
+    for record in w.stored:
         w.read[owner, record] = False
 
 
@@ -132,7 +122,7 @@ def drop_stray_record(w: RangeWatches, owner: str, record: str) -> None:
     """The owner deletes a record that has no purpose, because what became of its entry is settled."""
     require(w.known[owner, record])
 
-    w.stray[record] = Stray.DELETED
+    w.stored[record] = False
     w.known[owner, record] = False
 
 
@@ -148,23 +138,36 @@ def stop_owner(w: RangeWatches, owner: str) -> None:
 @always("473-BUFFER-04", owner=OWNERS, record=RECORDS)
 def owners_know_what_is_stored(w: RangeWatches, owner: str, record: str) -> Iterator[str]:
     """An owner knows of no record that is not there."""
-    if w.known[owner, record] and w.stray[record] is not Stray.STORED:
+    if w.known[owner, record] and not w.stored[record]:
         yield f"{owner} knows of {record}, which is not stored"
+
+
+@always("473-READ-40")
+def no_more_is_lost_than_may(w: RangeWatches) -> Iterator[str]:
+    """Crashes and lost sessions stay within their budgets."""
+    if w.stops_left < 0 or w.lost_sessions_left < 0:
+        yield f"{-min(w.stops_left, w.lost_sessions_left)} faults too many"
+
+
+@leads_to("473-BUFFER-04", owner=OWNERS)
+def changes_are_heard_of(w: RangeWatches, owner: str) -> tuple[object, object]:
+    """What the store has to tell is told, and only once."""
+    return w.fired[owner], not w.fired[owner]
 
 
 @leads_to("473-GC-01", "473-GC-02", "473-BUFFER-04", record=RECORDS)
 def no_record_stays_for_ever(w: RangeWatches, record: str) -> tuple[object, object]:
     """A record that somebody else has put is deleted in the end."""
-    return w.stray[record] is Stray.STORED, w.stray[record] is Stray.DELETED
+    return w.stored[record], not w.stored[record]
 
 
 @sometimes("473-READ-20", owner=OWNERS, record=RECORDS)
 def a_record_comes_after_it_was_looked_for(w: RangeWatches, owner: str, record: str) -> object:
     """A record is put where the owner has looked already, and it has not heard of it."""
-    return w.read[owner, record] and not w.known[owner, record] and w.stray[record] is Stray.STORED
+    return w.read[owner, record] and not w.known[owner, record] and w.stored[record]
 
 
 @sometimes("473-READ-40", owner=OWNERS)
 def a_record_comes_without_a_session(w: RangeWatches, owner: str) -> object:
     """A record is stored of which no watch has told, nor ever will."""
-    return w.watch[owner] is Watch.LOST and Stray.STORED in w.stray.values()
+    return w.watch[owner] is Watch.LOST and any(w.stored.values())

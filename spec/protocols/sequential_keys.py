@@ -227,6 +227,14 @@ def what_begins_later_comes_later(w: SequentialKeys, writer: str) -> Iterator[st
         yield f"{putting} was begun when {putting.after} was known"
 
 
+@always("473-OP-10")
+def no_record_takes_two_numbers(w: SequentialKeys) -> Iterator[str]:
+    """There are never more numbers given than records were begun."""
+    begun = w.operations - w.operations_left
+    if w.counter > begun:
+        yield f"{w.counter} numbers are given, and {begun} records were begun"
+
+
 @step("473-OP-02", writer=WRITERS)
 def one_record_after_the_other(w: SequentialKeys, after: SequentialKeys, writer: str) -> Iterator[str]:
     """A writer begins with a record only when it is done with the one before."""

@@ -70,6 +70,8 @@ class TransactionIds(Machine):
     """For whom the header of an id was put last; nobody can read this."""
     counted = Memory[str, int](COORDINATORS, 0)
     """How many ids a coordinator has made up since it was started."""
+    started = Memory[str, int | None](COORDINATORS, None)
+    """The number that a coordinator has drawn for all its ids, if that is how it makes them."""
     opening = Memory[str, Opening | None](COORDINATORS, None)
     id = Family[str, int | None](TRANSACTIONS, None)
     """The id that a client was told."""
@@ -91,18 +93,33 @@ def take_id(w: TransactionIds, coordinator: str, transaction: str) -> None:
     A coordinator that is asked for a new transaction takes an id for it.
 
     As written it makes one up, and all that it can go by is what it has in memory. Else it draws the next
-    number of a sequence that the store keeps.
+    number of a sequence that the store keeps, for each transaction or for the first since it was started.
     """
     require(w.id[transaction] is None and w.opening[coordinator] is None)
     require(all(other is None or other.transaction != transaction for other in w.opening.values()))
 
+    w.opening[coordinator] = Opening(transaction, _next_id(w, coordinator), Stage.NUMBERED)
+
+
+def _next_id(w: TransactionIds, coordinator: str) -> int:
+    """The id that a coordinator takes; behind a number of the store there is room for all that it needs."""
     if w.design.transaction_ids is Ids.DRAWN:
-        id = w.drawn
-        w.drawn += 1
-    else:
-        id = w.counted[coordinator]
-        w.counted[coordinator] += 1
-    w.opening[coordinator] = Opening(transaction, id, Stage.NUMBERED)
+        return _draw(w)
+    count = w.counted[coordinator]
+    w.counted[coordinator] = count + 1
+    if w.design.transaction_ids is not Ids.DRAWN_AT_START:
+        return count
+    started = w.started[coordinator]
+    if started is None:
+        started = w.started[coordinator] = _draw(w)
+    return started * len(w.id) + count
+
+
+def _draw(w: TransactionIds) -> int:
+    """The next number of the store's sequence."""
+    drawn = w.drawn
+    w.drawn += 1
+    return drawn
 
 
 @action("473-COORD-05", "473-HEADER-01", coordinator=COORDINATORS, fair=WEAK)
