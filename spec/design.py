@@ -356,6 +356,9 @@ class Design:
     listing: Listing
     """473-READ-51: else a crash between two writes hides a header from the sweeps for ever."""
 
+    deletions_name_their_version: bool
+    """473-READ-12: else a deletion that is repeated takes a later record that was given the same key."""
+
 
 AS_WRITTEN = Design(
     discovery=Discovery.PARENT_CURSORS,
@@ -444,6 +447,7 @@ AS_WRITTEN = Design(
     migration_ends_open_transactions=False,
     transaction_ids=Ids.COUNTED,
     listing=Listing.ENTRY_LAST,
+    deletions_name_their_version=False,
 )
 
 HARDENED = Design(
@@ -533,6 +537,7 @@ HARDENED = Design(
     migration_ends_open_transactions=True,
     transaction_ids=Ids.DRAWN,
     listing=Listing.SCANNED,
+    deletions_name_their_version=True,
 )
 
 NAMED = {"AS_WRITTEN": AS_WRITTEN, "HARDENED": HARDENED}

@@ -1,9 +1,10 @@
 """
 Sequential keys: the store gives every operation record of a transaction a number of its own.
 
-A store either does so in the one step in which it takes the record, or keeps a counter record from which
-numbers are taken by conditional writes, before the record is put. Numbers may be left out, but none is ever
-used again: a record is deleted by its key, and a deletion whose reply was lost is repeated. [473-READ-12]
+A store that has them does so in the one step in which it takes the record, and goes by the highest number
+that it finds: when the last record is deleted, its number is free. Where there are none, a counter record is
+increased by conditional writes before the record is put: numbers are left out, but none is used again. A
+deletion whose reply was lost is repeated. [473-READ-12]
 """
 
 from collections.abc import Iterator
@@ -67,15 +68,15 @@ class SequentialKeys(Machine):
     """The next number that was never given to anybody."""
     stored = Family[int, int | None](NUMBERS, None)
     """The operation whose record is stored under a number."""
-    used = Family[int, int | None](NUMBERS, None)
-    """The operation whose record was first to be stored there; nobody can read this."""
+    used = Family[int, bool](NUMBERS, False)
+    """Whether any record was ever stored there; nobody can read this."""
     told = Variable[int](-1)
     """The highest number that any writer was told."""
     putting = Memory[str, Putting | None](WRITERS, None)
     mine = Memory[str, tuple[tuple[int, int], ...]](WRITERS, ())
     """Numbers and operations of the records that a writer knows to be stored."""
-    deleting = Memory[str, int | None](WRITERS, None)
-    """The number under which a writer has deleted its record, as long as it has had no reply."""
+    deleting = Memory[str, tuple[int, int] | None](WRITERS, None)
+    """Number and operation of the record that a writer has deleted, as long as it has had no reply."""
 
 
 @start
@@ -97,8 +98,7 @@ def put_under(w: SequentialKeys, writer: str, number: int) -> None:
     """The record is stored under a number, whatever was there."""
     putting = under_way(w, writer)
     w.stored[number] = putting.operation
-    if w.used[number] is None:
-        w.used[number] = putting.operation
+    w.used[number] = True
     w.putting[writer] = replace(putting, stage=Stage.STORED, number=number)
 
 
@@ -122,15 +122,21 @@ def hear_number(w: SequentialKeys, writer: str) -> None:
 
 @action("473-GC-02", writer=WRITERS)
 def delete_own_record(w: SequentialKeys, writer: str) -> None:
-    """A writer deletes its first record by its key, or repeats that, because it had no reply."""
-    number = w.deleting[writer]
-    if number is None:
+    """
+    A writer deletes its first record by its key, or repeats that, because it had no reply.
+
+    As written, whatever is stored under the key is deleted. Else it has to be the version that was put.
+    """
+    if w.deleting[writer] is None:
         require(w.mine[writer])
-        number = w.mine[writer][0][0]
+        w.deleting[writer] = w.mine[writer][0]
         w.mine[writer] = w.mine[writer][1:]
 
-    w.deleting[writer] = number
-    w.stored[number] = None
+    deleting = w.deleting[writer]
+    assert deleting is not None
+    number, operation = deleting
+    if w.stored[number] == operation or not w.design.deletions_name_their_version:
+        w.stored[number] = None
 
 
 @action("473-GC-02", writer=WRITERS, fair=WEAK)
@@ -151,12 +157,22 @@ class NativeKeys(SequentialKeys):
 
 @action("473-OP-03", "473-STORE-06", writer=WRITERS, fair=WEAK)
 def put_numbered(w: NativeKeys, writer: str) -> None:
-    """The store takes the record and gives it the next number, in one step."""
+    """The store takes the record and gives it the number after the highest that it has, in one step."""
     under_way(w, writer, Stage.BEGUN)
 
-    number = w.counter
-    w.counter += 1
-    put_under(w, writer, number)
+    put_under(w, writer, next_number(w))
+
+
+def next_number(w: SequentialKeys) -> int:
+    """One more than the highest number of all that are stored."""
+    return max((number for number, operation in w.stored.items() if operation is not None), default=-1) + 1
+
+
+@sometimes("473-READ-12", number=NUMBERS)
+def a_number_is_used_again(w: NativeKeys, number: int) -> object:
+    """A record is stored under a number whose last record may be deleted once more."""
+    repeated = [one for one in w.deleting.values() if one is not None and one[0] == number]
+    return any(w.stored[number] not in (None, operation) for _, operation in repeated)
 
 
 class CountedKeys(SequentialKeys):
@@ -192,7 +208,7 @@ def put_record(w: CountedKeys, writer: str) -> None:
 @sometimes("473-READ-12", number=NUMBERS)
 def a_number_is_left_out(w: CountedKeys, number: int) -> object:
     """A writer crashed after it took a number, and the next one is used."""
-    return w.used[number] is None and w.told > number and not any(w.putting.values())
+    return not w.used[number] and w.told > number and not any(w.putting.values())
 
 
 @sometimes("473-OP-10")
@@ -202,12 +218,20 @@ def two_writers_read_the_same(w: CountedKeys) -> object:
     return len(read) > len(set(read))
 
 
-@always("473-OP-10", "473-OP-03", number=NUMBERS)
-def a_number_is_used_once(w: SequentialKeys, number: int) -> Iterator[str]:
-    """Under a number there is never another record than the first."""
-    now, first = w.stored[number], w.used[number]
-    if now is not None and now != first:
-        yield f"the record of operation {now} has the number {number}, which operation {first} had"
+@step("473-OP-10", "473-OP-03", number=NUMBERS)
+def a_number_is_used_once(w: CountedKeys, after: CountedKeys, number: int) -> Iterator[str]:
+    """Under a number of the counter there is never another record than the first."""
+    before, then = w.stored[number], after.stored[number]
+    if then not in (None, before) and w.used[number]:
+        yield f"the record of operation {then} has the number {number}, which another one had"
+
+
+@step("473-OP-10", number=NUMBERS)
+def no_record_is_overwritten(w: SequentialKeys, after: SequentialKeys, number: int) -> Iterator[str]:
+    """Where there is a record, no other one is put."""
+    before, then = w.stored[number], after.stored[number]
+    if before is not None and then not in (None, before):
+        yield f"operation {then} is put under {number}, where operation {before} is"
 
 
 @always("473-OP-02", "473-OP-10", writer=WRITERS)
@@ -220,15 +244,15 @@ def no_record_is_lost(w: SequentialKeys, writer: str) -> Iterator[str]:
 
 
 @always("473-READ-12", writer=WRITERS)
-def what_begins_later_comes_later(w: SequentialKeys, writer: str) -> Iterator[str]:
-    """An operation that begins when another one's number is known gets a higher one."""
+def what_begins_later_comes_later(w: CountedKeys, writer: str) -> Iterator[str]:
+    """An operation that begins when the number of another one is known gets a higher one."""
     putting = w.putting[writer]
     if putting is not None and putting.stage is Stage.STORED and putting.number <= putting.after:
         yield f"{putting} was begun when {putting.after} was known"
 
 
 @always("473-OP-10")
-def no_record_takes_two_numbers(w: SequentialKeys) -> Iterator[str]:
+def no_record_takes_two_numbers(w: CountedKeys) -> Iterator[str]:
     """There are never more numbers given than records were begun."""
     begun = w.operations - w.operations_left
     if w.counter > begun:
