@@ -24,6 +24,7 @@ from spec.machine import (
     require,
     sometimes,
     start,
+    step,
 )
 from spec.protocols.header_cache import Watch
 from spec.protocols.serving import OWNERS
@@ -149,6 +150,17 @@ def no_more_is_lost_than_may(w: RangeWatches) -> Iterator[str]:
         yield f"{-min(w.stops_left, w.lost_sessions_left)} faults too many"
 
 
+@step("473-BUFFER-04", "473-RECOVER-01", owner=OWNERS, record=RECORDS)
+def nobody_reads_again_without_a_reason(
+    w: RangeWatches, after: RangeWatches, owner: str, record: str
+) -> Iterator[str]:
+    """An owner that watches its range and has read it leaves the store alone until it hears something."""
+    quiet = w.watch[owner] is Watch.SET and not w.fired[owner] and after.watch[owner] is Watch.SET
+    learned = after.known[owner, record] and not w.known[owner, record]
+    if quiet and w.read[owner, record] and (learned or not after.read[owner, record]):
+        yield f"{owner} looks for {record} once more, and has heard nothing"
+
+
 @leads_to("473-BUFFER-04", owner=OWNERS)
 def changes_are_heard_of(w: RangeWatches, owner: str) -> tuple[object, object]:
     """What the store has to tell is told, and only once."""
@@ -171,3 +183,9 @@ def a_record_comes_after_it_was_looked_for(w: RangeWatches, owner: str, record: 
 def a_record_comes_without_a_session(w: RangeWatches, owner: str) -> object:
     """A record is stored of which no watch has told, nor ever will."""
     return w.watch[owner] is Watch.LOST and any(w.stored.values())
+
+
+@sometimes("473-RECOVER-03", owner=OWNERS)
+def an_owner_begins_anew(w: RangeWatches, owner: str) -> object:
+    """There was a watch once, and the owner of today has yet to set one."""
+    return w.lost_sessions_left < w.lost_sessions and w.watch[owner] is Watch.UNSET
