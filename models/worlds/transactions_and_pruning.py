@@ -16,6 +16,7 @@ from spec.protocols.retention import Retention, a_segment_is_forgotten
 from spec.protocols.transactions_and_layouts import (
     Vanishing,
     a_record_outlives_its_segment,
+    drained_segments_are_left_alone,
     nobody_opens_what_is_deleted,
 )
 from spec.world import Holds, Violated
@@ -64,7 +65,7 @@ DRAINED_SEGMENTS_ARE_LOADED = replace(
     asks="If a broker crashes before it has deleted the records of a segment that everybody has drained, and "
     "nobody asks for that segment any more, do the records go all the same?",
     machines=(*MACHINES, Vanishing),
-    properties=GOES,
+    properties=(*GOES, drained_segments_are_left_alone),
     idle=(*NO_SPLIT, *ONE_LEADER, *UNDISTURBED, "close_deleted_segment", "collect_what_is_gone"),
     expect=Holds(states=55_234, depth=28),
 )

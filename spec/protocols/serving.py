@@ -62,7 +62,7 @@ def take_over_segment(w: Serving, owner: str, segment: int) -> None:
     Producers ask for active segments, and readers for those in which they have something left.
     """
     require(w.ledger[segment] is not Ledger.ABSENT)
-    require(_wanted(w, segment) and not served(w, segment))
+    require(wanted(w, segment) and not served(w, segment))
 
     open_segment(w, owner, segment)
 
@@ -76,7 +76,7 @@ def move(w: Serving, owner: str, segment: int) -> None:
     open_segment(w, owner, segment)
 
 
-def _wanted(w: Serving, segment: int) -> bool:
+def wanted(w: Serving, segment: int) -> bool:
     """Whether a producer or a reader asks for a segment."""
     record = w.record
     active = record is not None and record.layout.has(segment) and record.layout.segment(segment).active
@@ -135,8 +135,8 @@ def who_opens_a_segment_owns_it(w: Serving, after: Serving, owner: str, segment:
 @leads_to("473-RECOVER-01", segment=SEGMENTS)
 def segments_are_served_again(w: Serving, segment: int) -> tuple[object, object]:
     """A segment whose owner crashed gets another one, if anybody asks for it."""
-    wanted = w.ledger[segment] is not Ledger.ABSENT and _wanted(w, segment)
-    return wanted and not served(w, segment), not wanted or served(w, segment)
+    asked_for = w.ledger[segment] is not Ledger.ABSENT and wanted(w, segment)
+    return asked_for and not served(w, segment), not asked_for or served(w, segment)
 
 
 @sometimes("468-SEGMENT-03", owner=OWNERS, segment=SEGMENTS)

@@ -13,7 +13,7 @@ from spec.layout import ancestors
 from spec.machine import WEAK, action, always, forget, leads_to, require, sometimes, step
 from spec.protocols.deciding import TRANSACTIONS
 from spec.protocols.dispatching import Dispatching, has
-from spec.protocols.serving import OWNERS, open_segment, served
+from spec.protocols.serving import OWNERS, open_segment, served, wanted
 from spec.protocols.topic import SEGMENTS, SUBSCRIPTIONS, Ledger, Subscribed, drained
 from spec.transactions import TxnState
 
@@ -121,7 +121,7 @@ def gone(w: Vanishing, segment: int) -> bool:
 @action("468-SEGAPI-11", owner=OWNERS, segment=SEGMENTS, fair=WEAK)
 def close_deleted_segment(w: Vanishing, owner: str, segment: int) -> None:
     """A broker whose segment was deleted drops what it has in memory of it, whatever it was about."""
-    require(w.loaded[owner, segment] and w.ledger[segment] is Ledger.ABSENT)
+    require(w.ledger[segment] is Ledger.ABSENT)
 
     forget(w, owner, segment)
 
@@ -134,17 +134,16 @@ def collect_what_is_gone(w: Vanishing, transaction: str, segment: int) -> None:
     It lists the records by their segments, so that it also finds those that have no header any more.
     """
     require(w.design.records_go_with_their_segment and gone(w, segment))
-    require(_recorded(w, transaction, segment))
 
     w.writes[transaction, segment] = ()
     for subscription in w.subscribed:
         w.acks[transaction, subscription, segment] = ()
 
 
-def _recorded(w: Vanishing, transaction: str, segment: int) -> bool:
-    """Whether the store has operation records of a transaction for a segment."""
-    acked = any(w.acks[transaction, subscription, segment] for subscription in w.subscribed)
-    return acked or bool(w.writes[transaction, segment])
+def _recorded(w: Vanishing, segment: int) -> bool:
+    """Whether the store has operation records of a segment."""
+    written = any(w.writes[transaction, segment] for transaction in w.header)
+    return written or any(w.acks[t, subscription, segment] for t in w.header for subscription in w.subscribed)
 
 
 @action("473-GC-05", "473-READ-17", owner=OWNERS, segment=SEGMENTS, fair=WEAK)
@@ -156,7 +155,7 @@ def load_for_leftovers(w: Vanishing, owner: str, segment: int) -> None:
     """
     require(w.design.leftovers_load_their_segment)
     require(w.ledger[segment] is not Ledger.ABSENT)
-    require(any(_recorded(w, transaction, segment) for transaction in w.header))
+    require(_recorded(w, segment))
     require(not served(w, segment))
 
     open_segment(w, owner, segment)
@@ -167,6 +166,17 @@ def nobody_opens_what_is_deleted(w: Vanishing, after: Vanishing, owner: str, seg
     """A segment that was deleted is served by nobody who did not serve it before."""
     if after.loaded[owner, segment] and not w.loaded[owner, segment] and w.ledger[segment] is Ledger.ABSENT:
         yield f"{owner} opens segment {segment}, which is deleted"
+
+
+@step("473-GC-05", segment=SEGMENTS)
+def drained_segments_are_left_alone(w: Vanishing, after: Vanishing, segment: int) -> Iterator[str]:
+    """A segment is loaded because somebody asks for it, or because something is recorded of it."""
+    if (
+        not served(w, segment)
+        and served(after, segment)
+        and not (wanted(w, segment) or _recorded(w, segment))
+    ):
+        yield f"segment {segment} is loaded, and nobody needs it"
 
 
 @sometimes("473-READ-44", transaction=TRANSACTIONS, segment=SEGMENTS)
