@@ -32,3 +32,14 @@ NO_CLOCK = ("tick",)
 
 AS_ONE_WRITES_IT = ("date_the_end", "set_watch", "hear_of_records")
 """What only the text as written does: ends in two writes, watches after reads, news of one's own writes."""
+
+AS_HEADERS_ARE_WRITTEN = ("date_the_end", "set_watch")
+"""The same, where nobody writes messages in transactions."""
+
+NO_REPLAY = ("open_cursor", "replay_acks", "finish_replay", "drop_strays")
+"""Where no segment is ever opened again, no acks are read back, and nobody has put any beside the owner."""
+
+NO_PLAIN_ACK = ("acknowledge_plainly",)
+NO_DEPARTURE = ("leave",)
+NO_COLLECTION = ("look_for_leftovers", "delete_header", "a_header_is_gone", "a_client_was_told_nothing")
+"""Headers are kept beyond the end of the world."""

@@ -303,6 +303,38 @@ def a_refused_ack_leaves_nothing(
             yield f"the ack of {record} was refused, and is left in {transaction} for {subscription}"
 
 
+@always("473-OP-02", "473-ACK-01", "473-ACK-02", transaction=TRANSACTIONS)
+def every_ack_has_one_record(w: ApplyingAcks, transaction: str) -> Iterator[str]:
+    """No more records are put than acks were made, and no more acks are made than clients have."""
+    made, put = w.transactional_acks - w.to_ack[transaction], len(w.asked_acks[transaction])
+    if w.to_ack[transaction] < 0 or w.plain_acks_left < 0 or put > made:
+        yield f"{put} records were put in {transaction}, for {made} acks of {w.transactional_acks}"
+
+
+@step("473-ACK-01", owner=OWNERS, segment=SEGMENTS, subscription=SUBSCRIPTIONS, transaction=TRANSACTIONS)
+def an_ack_is_answered_before_the_next(
+    w: ApplyingAcks, after: ApplyingAcks, owner: str, segment: int, subscription: str, transaction: str
+) -> Iterator[str]:
+    """A broker deals with one ack of a transaction on a subscription after the other."""
+    before, then = (view.acking[owner, segment, subscription, transaction] for view in (w, after))
+    if before is not None and then is not None and then.stage is Stage.HELD and before != then:
+        yield f"{owner} drops the ack of {before.record}, because there is one of {then.record}"
+
+
+@always("473-STORE-01", "473-ACK-08", subscription=SUBSCRIPTIONS, segment=SEGMENTS, transaction=TRANSACTIONS)
+def what_is_pending_is_recorded(
+    w: ApplyingAcks, subscription: str, segment: int, transaction: str
+) -> Iterator[str]:
+    """Every ack that the owner of a segment keeps for an open transaction is in the store, too."""
+    owner = w.owner[segment]
+    if owner is None or w.outcome[transaction] is not TxnState.OPEN:
+        return
+    stored = [record.sequence for record in w.acks[transaction, subscription, segment]]
+    for ack in w.pending[owner, segment, subscription, transaction]:
+        if ack.sequence not in stored:
+            yield f"{owner} keeps the ack of {ack} for {transaction}, and no record says so"
+
+
 @always("473-GC-02", "473-ACK-06", "473-STORE-01", transaction=TRANSACTIONS)
 def records_stay_until_cursors_are_written(w: ApplyingAcks, transaction: str) -> Iterator[str]:
     """An accepted ack is recorded until its transaction is aborted or the cursor that has it is written."""

@@ -193,7 +193,7 @@ def hold_ack(w: PendingAcks, owner: str, segment: int, subscription: str, transa
 
     It is also turned away if another transaction holds any of the messages, or if all are acknowledged.
     """
-    require(w.to_ack[transaction] and w.outcome[transaction] is not None)
+    require(w.to_ack[transaction])
     require(offers(w, owner, segment, subscription))
     require(w.acking[owner, segment, subscription, transaction] is None)
     record = _chosen(w, owner, segment, subscription)

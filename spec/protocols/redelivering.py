@@ -5,7 +5,7 @@ A message that a transaction has acknowledged is in nobody's hands and yet to no
 transaction ends.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from spec.machine import WEAK, Bound, Variable, action, always, leads_to, require, sometimes, start, step
@@ -31,19 +31,17 @@ def consumers_may_leave(w: Redelivering) -> None:
     w.departures_left = w.departures
 
 
-@action("473-READ-28", owner=OWNERS, segment=SEGMENTS, subscription=SUBSCRIPTIONS, fair=WEAK)
-def deliver(w: Redelivering, owner: str, segment: int, subscription: str) -> None:
-    """A broker sends its consumers all that is neither acknowledged nor held nor with them already."""
+def send_out(w: Redelivering, owner: str, segment: int, subscription: str, readable: Iterable[int]) -> None:
+    """Of what may be read, a broker sends what is neither acknowledged nor held nor with its consumers."""
     require(offers(w, owner, segment, subscription))
-    kept = {*opened(w, owner, segment, subscription).positions, *w.outstanding[owner, segment, subscription]}
+    out = w.outstanding[owner, segment, subscription]
+    kept = {*opened(w, owner, segment, subscription).positions, *out}
     if w.design.held_messages_stay_held:
         kept |= held(w, owner, segment, subscription)
-    sent = tuple(p for p in range(len(w.log[segment])) if p not in kept)
+    sent = [position for position in readable if position not in kept]
     require(sent)
 
-    w.outstanding[owner, segment, subscription] = tuple(
-        sorted((*w.outstanding[owner, segment, subscription], *sent))
-    )
+    w.outstanding[owner, segment, subscription] = tuple(sorted((*out, *sent)))
     for position in sent:
         message = w.log[segment][position]
         if message.number not in w.received[subscription, message.key]:
@@ -56,6 +54,16 @@ def deliver(w: Redelivering, owner: str, segment: int, subscription: str) -> Non
                 else one
                 for one in w.asked_acks[transaction]
             )
+
+
+class Delivering(Redelivering):
+    """Brokers that deliver everything, where no message is part of a transaction."""
+
+
+@action("473-READ-28", owner=OWNERS, segment=SEGMENTS, subscription=SUBSCRIPTIONS, fair=WEAK)
+def deliver(w: Delivering, owner: str, segment: int, subscription: str) -> None:
+    """A broker sends its consumers what they are to get, for the first time or again."""
+    send_out(w, owner, segment, subscription, range(len(w.log[segment])))
 
 
 @action("473-READ-28", owner=OWNERS, segment=SEGMENTS, subscription=SUBSCRIPTIONS, fault=True)
