@@ -112,8 +112,6 @@ def end_transaction(w: Deciding, transaction: str, outcome: TxnState) -> None:
 )
 def end_unanswered(w: Deciding, transaction: str, outcome: TxnState) -> None:
     """The coordinator fails right after the decision, and the client hears nothing."""
-    require(w.outcome[transaction] is TxnState.OPEN)
-
     _decide(w, transaction, outcome)
     w.undated[transaction] = False
 
@@ -148,7 +146,7 @@ def _decide(w: Deciding, transaction: str, outcome: TxnState) -> bool:
 def date_the_end(w: Deciding, transaction: str) -> None:
     """As written, when the transaction ended is a write of its own, after the one that decided."""
     header = w.header[transaction]
-    require(w.undated[transaction] and header is not None)
+    require(w.undated[transaction])
     assert header is not None
 
     w.header[transaction] = replace(header, finalized_at=w.now)
@@ -177,7 +175,7 @@ def look_for_leftovers(w: Deciding, transaction: str) -> None:
     As written it deletes what it finds. Else it waits for those whose records they are.
     """
     header = w.header[transaction]
-    require(header is not None and not w.cleared[transaction])
+    require(header is not None)
     assert header is not None
     require(collectable(header, w.now, w.retention))
     if w.design.sweep is Sweep.FORCES:
@@ -261,6 +259,12 @@ def everything_stored_of_a_transaction_goes(w: Deciding, transaction: str) -> tu
     dated = header is not None and header.finalized_at is not None
     kept = header is not None and dated and not collectable(header, w.ticks, w.retention)
     return w.outcome[transaction] not in (None, TxnState.OPEN) and not gone and not kept, gone
+
+
+@sometimes("473-NOTIFY-07", transaction=TRANSACTIONS)
+def a_client_knows_that_it_has_committed(w: Deciding, transaction: str) -> object:
+    """A client was told that its transaction is committed, before anybody else can have noticed."""
+    return w.answered[transaction] is TxnState.COMMITTED and w.header[transaction] is not None
 
 
 @sometimes("473-READ-29", transaction=TRANSACTIONS)

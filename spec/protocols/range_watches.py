@@ -157,7 +157,7 @@ def nobody_reads_again_without_a_reason(
     """An owner that watches its range and has read it leaves the store alone until it hears something."""
     quiet = w.watch[owner] is Watch.SET and not w.fired[owner] and after.watch[owner] is Watch.SET
     learned = after.known[owner, record] and not w.known[owner, record]
-    if quiet and w.read[owner, record] and (learned or not after.read[owner, record]):
+    if w.read[owner, record] and (learned or (quiet and not after.read[owner, record])):
         yield f"{owner} looks for {record} once more, and has heard nothing"
 
 

@@ -223,7 +223,7 @@ def _found(w: Sweeping, coordinator: str, transaction: str) -> Header:
     return found
 
 
-@action("473-RECOVER-06", coordinator=COORDINATORS, fault=True)
+@action("473-RECOVER-06", "473-STORE-01", coordinator=COORDINATORS, fault=True)
 def crash_sweeper(w: Sweeping, coordinator: str) -> None:
     """A coordinator crashes; what it has begun stays as it is."""
     require(w.crashes_left)

@@ -151,7 +151,7 @@ def _opening(w: TransactionIds, coordinator: str, stage: Stage) -> Opening:
     return opening
 
 
-@action("473-RECOVER-06", coordinator=COORDINATORS, fault=True)
+@action("473-RECOVER-06", "473-STORE-01", coordinator=COORDINATORS, fault=True)
 def crash_coordinator(w: TransactionIds, coordinator: str) -> None:
     """A coordinator crashes; its clients ask another one, or the same when it is back."""
     require(w.crashes_left)
