@@ -7,19 +7,22 @@ The page about questions that no rule answers: a table of all, and for each ques
 from collections.abc import Callable, Iterator
 from itertools import zip_longest
 
-from models.engine.result import Trace
+from models.engine.result import Trace, replay
 from models.indistinguishable import Answer, Pair
-from models.unanswerable import GHOSTS, KEEPINGS, QUESTIONS, Keeping, Question, answer
+from models.traces.story import diff
+from models.unanswerable import CHAPTERS, GHOSTS, Chapter, Keeping, Question, answer, world_of
 from spec.immutable import shown
+from spec.world import Model
+
+Asking = Callable[[Chapter, Question, Keeping], Answer]
 
 
-def page(asking: Callable[[Question, Keeping], Answer] = answer) -> str:
+def page(asking: Asking = answer) -> str:
     """All questions and all ways to keep records, asked now."""
-    found = {(q.name, k.name): asking(q, k) for q in QUESTIONS for k in KEEPINGS}
-    return "\n".join(_page(found)) + "\n"
+    return "\n".join(_page(asking)) + "\n"
 
 
-def _page(found: dict[tuple[str, str], Answer]) -> Iterator[str]:
+def _page(asking: Asking) -> Iterator[str]:
     yield "# Transactions without an answer"
     yield ""
     yield (
@@ -32,22 +35,28 @@ def _page(found: dict[tuple[str, str], Answer]) -> Iterator[str]:
         "never read."
     )
     yield ""
-    yield f"| is there a rule? | {' | '.join(k.name for k in KEEPINGS)} |"
-    yield "|---|" + "---|" * len(KEEPINGS)
-    for question in QUESTIONS:
-        answers = [found[question.name, keeping.name] for keeping in KEEPINGS]
-        yield f"| {question.title} | {' | '.join(map(_verdict, answers))} |"
-    yield ""
     yield (
-        "A yes is about this small world. All other repairs are in place everywhere. No trace below contains "
-        "a delivery, so each is a behaviour under whatever rule. What no broker can read, and what is "
-        f"therefore not compared: {', '.join(f'`{name}`' for name in GHOSTS)}."
+        "A yes is about this small world. All other repairs are in place everywhere. In no trace below "
+        "anybody decides what the question is about, so each is a behaviour under whatever rule. What no "
+        f"broker can read, and what is therefore not compared: {', '.join(f'`{name}`' for name in GHOSTS)}."
     )
-    for question in QUESTIONS:
-        last = [k for k in KEEPINGS if found[question.name, k.name].pair is not None][-1]
-        pair = found[question.name, last.name].pair
-        assert pair is not None
-        yield from _section(question, last, pair)
+    for chapter in CHAPTERS:
+        yield from _chapter(chapter, asking)
+
+
+def _chapter(chapter: Chapter, asking: Asking) -> Iterator[str]:
+    yield ""
+    yield f"## {chapter.title}"
+    yield ""
+    yield f"| is there a rule? | {' | '.join(k.name for k in chapter.keepings)} |"
+    yield "|---|" + "---|" * len(chapter.keepings)
+    answers = {q.name: [asking(chapter, q, k) for k in chapter.keepings] for q in chapter.questions}
+    for question in chapter.questions:
+        yield f"| {question.title} | {' | '.join(map(_verdict, answers[question.name]))} |"
+    for question in chapter.questions:
+        found = zip(chapter.keepings, answers[question.name], strict=True)
+        keeping, pair = [(keeping, one.pair) for keeping, one in found if one.pair is not None][-1]
+        yield from _section(chapter, question, keeping, pair)
 
 
 def _verdict(answer: Answer) -> str:
@@ -56,17 +65,18 @@ def _verdict(answer: Answer) -> str:
     return f"no: {' and '.join(str(len(trace.moves)) for trace in answer.pair.traces)} steps"
 
 
-def _section(question: Question, keeping: Keeping, pair: Pair) -> Iterator[str]:
+def _section(chapter: Chapter, question: Question, keeping: Keeping, pair: Pair) -> Iterator[str]:
     yield ""
-    yield f"## {question.title}"
+    yield f"### {question.title}"
     yield ""
     yield question.says
     yield ""
-    yield f"Two behaviours, where {keeping.name}:" if keeping is not KEEPINGS[0] else "Two behaviours:"
+    yield f"Two behaviours; {keeping.name}:"
     yield ""
     yield "| | one | the other |"
     yield "|---|---|---|"
-    columns = [_steps(trace) for trace in pair.traces]
+    model = Model(world_of(chapter, question, keeping))
+    columns = [list(_steps(model, trace)) for trace in pair.traces]
     for number, row in enumerate(zip_longest(*columns, fillvalue=""), 1):
         yield f"| {number} | {' | '.join(row)} |"
     yield f"| | **{pair.owed[0]}** | **{pair.owed[1]}** |"
@@ -78,12 +88,15 @@ def _section(question: Question, keeping: Keeping, pair: Pair) -> Iterator[str]:
             yield f"    {name:<14} {shown(value)}"
 
 
-TOLD = ("log", "cursor", "header", "writes", "settled")
-"""What is stored of entries and transactions."""
+TOLD = ("log", "cursor[", "header", "writes", "settled", "acks", "apart")
+"""What is stored of entries, cursors and transactions."""
 
 
-def _steps(trace: Trace) -> list[str]:
-    return [f"`{move.label}`" for move in trace.moves]
+def _steps(model: Model, trace: Trace) -> Iterator[str]:
+    """The steps of a trace; where one had a choice, with what it changed."""
+    for move, changes in zip(trace.moves, diff(model, replay(model, trace)), strict=True):
+        told = [f"{one.variable} {one.after}" for one in changes if one.variable.split("[")[0] not in GHOSTS]
+        yield f"`{move.label}`" + (f": {'; '.join(told)}" if move.decisions else "")
 
 
 if __name__ == "__main__":

@@ -9,8 +9,7 @@ import pytest
 from models.engine.result import replay
 from models.indistinguishable import Answer, look_for_two
 from models.reports.unanswerable import page
-from models.unanswerable import GHOSTS, KEEPINGS, QUESTIONS, answer, world_of
-from models.worlds.only_committed_data_is_read import ONLY_COMMITTED_DATA_IS_READ
+from models.unanswerable import CHAPTERS, ENTRIES, GHOSTS, answer, world_of
 from proofs.contracts import ROOT
 from spec.design import HARDENED, Unknown
 from spec.machine import Family, Machine, Memory, Variable, action, require
@@ -21,18 +20,19 @@ UPDATE = f"run .venv/bin/python -m models.reports.unanswerable > {PAGE.relative_
 HOPELESS = {
     "decided": ("as the text has it",),
     "told": ("as the text has it", "headers are kept for ever"),
-    "repeated": tuple(keeping.name for keeping in KEEPINGS),
+    "repeated": tuple(keeping.name for keeping in ENTRIES.keepings),
+    "consumed": ("as the text has it",),
+    "alone": ("as the text has it", "records stay until the cursor is written down"),
 }
+CASES = {(q.name, k.name): (c, q, k) for c in CHAPTERS for q in c.questions for k in c.keepings}
 
 
 @cache
 def found(question: str, keeping: str) -> Answer:
-    asked = next(one for one in QUESTIONS if one.name == question)
-    return answer(asked, next(one for one in KEEPINGS if one.name == keeping))
+    return answer(*CASES[question, keeping])
 
 
-@pytest.mark.parametrize("question", HOPELESS)
-@pytest.mark.parametrize("keeping", [one.name for one in KEEPINGS])
+@pytest.mark.parametrize(("question", "keeping"), CASES)
 def test_there_is_a_pair_exactly_where_no_rule_can_be_right(question: str, keeping: str) -> None:
     asked = found(question, keeping)
 
@@ -42,12 +42,8 @@ def test_there_is_a_pair_exactly_where_no_rule_can_be_right(question: str, keepi
 
 @pytest.mark.parametrize(("question", "keeping"), [(q, k) for q, some in HOPELESS.items() for k in some])
 def test_both_traces_end_with_the_same_stored_whatever_the_rule_is(question: str, keeping: str) -> None:
-    pair = found(question, keeping).pair
+    pair, world = found(question, keeping).pair, world_of(*CASES[question, keeping])
     assert pair is not None
-    world = world_of(
-        next(one for one in QUESTIONS if one.name == question),
-        next(one for one in KEEPINGS if one.name == keeping),
-    )
     rules: tuple[Unknown, ...] = (Unknown.NEVER_ASKED,)
     if world.design.unknown is not Unknown.NEVER_ASKED:
         rules = (Unknown.ABORTED, Unknown.COMMITTED)
@@ -61,9 +57,19 @@ def test_both_traces_end_with_the_same_stored_whatever_the_rule_is(question: str
     assert pair.owed[0] != pair.owed[1]
 
 
+@pytest.mark.parametrize(("question", "keeping"), [(q, k) for q, some in HOPELESS.items() for k in some])
+def test_nobody_decides_on_the_way_what_the_question_is_about(question: str, keeping: str) -> None:
+    pair = found(question, keeping).pair
+    assert pair is not None
+
+    taken = {move.label.partition("(")[0] for trace in pair.traces for move in trace.moves}
+
+    assert not taken & {"dispatch", "settle", "replay_acks", "apply_acks", "write_cursor"}
+
+
 def test_with_outcomes_kept_there_is_a_rule_for_several_writes_as_well() -> None:
-    question = next(one for one in QUESTIONS if one.name == "told")
-    world = world_of(question, KEEPINGS[-1]).at(transactional_writes=2, plain_writes=1)
+    chapter, question, keeping = CASES["told", ENTRIES.keepings[-1].name]
+    world = world_of(chapter, question, keeping).at(transactional_writes=2)
 
     asked = look_for_two(world, GHOSTS, question.demand)
 
@@ -73,16 +79,16 @@ def test_with_outcomes_kept_there_is_a_rule_for_several_writes_as_well() -> None
 
 
 def test_every_ghost_is_a_variable_that_is_in_nobody_s_memory() -> None:
-    view = Model(ONLY_COMMITTED_DATA_IS_READ).view_class
+    views = [Model(chapter.world).view_class for chapter in CHAPTERS]
 
     for name in GHOSTS:
-        declared = getattr(view, name)
+        declared = next(getattr(view, name) for view in views if hasattr(view, name))
         assert isinstance(declared, Variable | Family)
         assert not isinstance(declared, Memory)
 
 
 def test_the_page_is_what_the_checker_says_now() -> None:
-    assert PAGE.read_text(encoding="utf-8") == page(lambda q, k: found(q.name, k.name)), UPDATE
+    assert PAGE.read_text(encoding="utf-8") == page(lambda _, q, k: found(q.name, k.name)), UPDATE
 
 
 class Coin(Machine):
