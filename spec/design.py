@@ -98,6 +98,9 @@ class Design:
     cursors_follow_the_record: bool
     """468-READ-12, 468-READ-48: else a cursor of a deleted subscription stays and holds back its segment."""
 
+    subscriptions_have_numbers: bool
+    """Else a late deletion of a cursor hits that of a subscription which was created again meanwhile."""
+
     readiness: Readiness
     """
     468-READ-01: with active segments alone, nobody is ever told to drain a sealed one, and order is lost.
@@ -367,6 +370,7 @@ AS_WRITTEN = Design(
     leaders_finish_changes=False,
     lost_replies_are_read_back=False,
     cursors_follow_the_record=False,
+    subscriptions_have_numbers=False,
     readiness=Readiness.ACTIVE_AT_ONCE,
     producers_settle_before_rerouting=False,
     segments_open_only_where_listed=False,
@@ -457,6 +461,7 @@ HARDENED = Design(
     leaders_finish_changes=True,
     lost_replies_are_read_back=True,
     cursors_follow_the_record=True,
+    subscriptions_have_numbers=True,
     readiness=Readiness.ANCESTORS_DRAINED,
     producers_settle_before_rerouting=True,
     segments_open_only_where_listed=True,

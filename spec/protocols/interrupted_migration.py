@@ -90,9 +90,9 @@ def what_is_begun_is_finished(w: Crashing) -> tuple[object, object]:
 
 @step("475-STEP-06", broker=BROKERS)
 def what_is_scalable_is_left_alone(w: Crashing, after: Crashing, broker: str) -> Iterator[str]:
-    """Nobody sets out to finish a migration that is finished."""
-    then = after.work[broker]
-    if scalable_layout(w) is not None and w.work[broker] is None and then is not None and not then.asked:
+    """Nobody sets out to finish a migration that is finished, or whose topic is being deleted."""
+    then, over = after.work[broker], scalable_layout(w) is not None or deleted(w)
+    if over and w.work[broker] is None and then is not None and not then.asked:
         yield f"{broker} goes on with a migration that was finished"
 
 

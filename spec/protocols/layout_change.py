@@ -33,6 +33,7 @@ from spec.protocols.topic import (
     Announced,
     Ledger,
     Record,
+    Wanted,
     create_segment,
     owner_of,
     published,
@@ -50,7 +51,7 @@ class Change:
     of: Announced
     read: tuple[int, int]
     """The stamp of the record as it was read."""
-    subscriptions: tuple[str, ...] = ()
+    subscriptions: Wanted = ()
     discovered: int = 0
     created: int = 0
     sealed: int = 0
@@ -126,7 +127,8 @@ def _begin(w: LayoutChange, broker: str, operation: str, of: Announced) -> None:
 def _from_the_start(w: LayoutChange, record: Record, of: Announced) -> Change:
     """A change before its first step."""
     if w.design.discovery is Discovery.RECORD:
-        return Change(of, record.stamp, record.subscriptions, discovered=len(of.parents))
+        wanted = tuple((s, w.number[s]) for s in record.subscriptions)
+        return Change(of, record.stamp, wanted, discovered=len(of.parents))
     return Change(of, record.stamp)
 
 
@@ -137,7 +139,7 @@ def discover(w: LayoutChange, broker: str, operation: str) -> None:
     require(change.discovered < len(change.of.parents))
 
     parent = change.of.parents[change.discovered]
-    held = {s for s in w.subscribed if w.cursor[s, parent] is not None}
+    held = {(s, w.made_for[s, parent]) for s in w.subscribed if w.cursor[s, parent] is not None}
     found = tuple(sorted(held.union(change.subscriptions)))
     w.change[broker, operation] = replace(change, subscriptions=found, discovered=change.discovered + 1)
 

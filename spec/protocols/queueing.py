@@ -113,7 +113,7 @@ def prepare_split(w: Queueing, segment: int) -> None:
     held = tuple(s for s in w.subscribed if w.cursor[s, segment] is not None)
     found = record.subscriptions if w.design.discovery is Discovery.RECORD else held
     for child in after.segment(segment).child_ids:
-        create_segment(w, child, 0, found)
+        create_segment(w, child, 0, tuple((subscription, 0) for subscription in found))
 
 
 @action("468-SPLIT-10", "468-SPLIT-12", fair=WEAK)

@@ -9,9 +9,30 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from spec.design import Discovery
-from spec.machine import WEAK, Memory, action, always, leads_to, require, sometimes, step
+from spec.machine import (
+    WEAK,
+    Bound,
+    Memory,
+    Variable,
+    action,
+    always,
+    leads_to,
+    require,
+    sometimes,
+    start,
+    step,
+)
 from spec.protocols.election import Election, admitted
-from spec.protocols.topic import BROKERS, SEGMENTS, SUBSCRIPTIONS, Ledger, Record, Subscribed
+from spec.protocols.topic import (
+    BROKERS,
+    SEGMENTS,
+    SUBSCRIPTIONS,
+    Ledger,
+    Record,
+    Subscribed,
+    give_cursor,
+    take_cursor,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +40,8 @@ class Errand:
     """A subscription that a broker is creating or deleting, and the segments that it has yet to visit."""
 
     subscription: str
+    number: int
+    """Which one of that name."""
     outcome: Subscribed
     segments: tuple[int, ...]
 
@@ -40,11 +63,15 @@ def create_subscription(w: Subscriptions, broker: str, subscription: str) -> Non
     require(w.errand[broker] is None)
     require(w.subscribed[subscription] in (Subscribed.NOT, Subscribed.ASKED))
 
+    _begin_creation(w, broker, subscription, record)
+
+
+def _begin_creation(w: Subscriptions, broker: str, subscription: str, record: Record) -> None:
     if w.design.discovery is Discovery.RECORD and subscription not in record.subscriptions:
         w.record = record.written(subscriptions=tuple(sorted((*record.subscriptions, subscription))))
     w.subscribed[subscription] = Subscribed.ASKED
     active = tuple(s.segment_id for s in record.layout.active)
-    w.errand[broker] = Errand(subscription, Subscribed.CREATED, active)
+    w.errand[broker] = Errand(subscription, w.number[subscription], Subscribed.CREATED, active)
 
 
 @action("468-ADMIN-02", broker=BROKERS, subscription=SUBSCRIPTIONS)
@@ -59,7 +86,7 @@ def delete_subscription(w: Subscriptions, broker: str, subscription: str) -> Non
         w.record = record.written(subscriptions=kept)
     w.subscribed[subscription] = Subscribed.DELETED
     every = tuple(s.segment_id for s in record.layout.segments)
-    w.errand[broker] = Errand(subscription, Subscribed.DELETED, every)
+    w.errand[broker] = Errand(subscription, w.number[subscription], Subscribed.DELETED, every)
 
 
 @action("468-ADMIN-01", "468-ADMIN-02", "468-SEGAPI-07", broker=BROKERS, fair=WEAK)
@@ -71,9 +98,9 @@ def visit_segment(w: Subscriptions, broker: str) -> None:
 
     segment, *rest = errand.segments
     if errand.outcome is Subscribed.DELETED:
-        w.cursor[errand.subscription, segment] = None
-    elif w.cursor[errand.subscription, segment] is None and w.ledger[segment] is not Ledger.ABSENT:
-        w.cursor[errand.subscription, segment] = 0
+        take_cursor(w, errand.subscription, segment, errand.number)
+    elif w.ledger[segment] is not Ledger.ABSENT:
+        give_cursor(w, errand.subscription, segment, errand.number)
     w.errand[broker] = replace(errand, segments=tuple(rest))
 
 
@@ -85,7 +112,8 @@ def acknowledge_errand(w: Subscriptions, broker: str) -> None:
     assert errand is not None
 
     w.errand[broker] = None
-    if w.subscribed[errand.subscription] is Subscribed.ASKED:
+    asked = w.subscribed[errand.subscription] is Subscribed.ASKED
+    if asked and errand.number == w.number[errand.subscription]:
         w.subscribed[errand.subscription] = errand.outcome
 
 
@@ -97,17 +125,18 @@ def add_missing_cursor(w: Subscriptions, broker: str, subscription: str, segment
     require(record.layout.has(segment) and record.layout.segment(segment).active)
     require(w.cursor[subscription, segment] is None)
 
-    w.cursor[subscription, segment] = 0
+    give_cursor(w, subscription, segment, w.number[subscription])
 
 
 @action("468-ADMIN-02", broker=BROKERS, subscription=SUBSCRIPTIONS, segment=SEGMENTS, fair=WEAK)
 def remove_stray_cursor(w: Subscriptions, broker: str, subscription: str, segment: int) -> None:
     """The leader removes a cursor of a subscription that the record does not know."""
     record = _to_be_followed(w, broker)
-    require(subscription not in record.subscriptions)
+    older = w.design.subscriptions_have_numbers and w.made_for[subscription, segment] < w.number[subscription]
+    require(subscription not in record.subscriptions or older)
     require(w.cursor[subscription, segment] is not None)
 
-    w.cursor[subscription, segment] = None
+    take_cursor(w, subscription, segment, w.number[subscription])
 
 
 def _to_be_followed(w: Subscriptions, broker: str) -> Record:
@@ -198,3 +227,57 @@ def a_creation_stopped_half_way(w: Subscriptions, subscription: str) -> object:
     """A subscription was asked for, nobody is about it any more, and it was never acknowledged."""
     about_it = any(errand is not None for errand in w.errand.values())
     return w.subscribed[subscription] is Subscribed.ASKED and not about_it
+
+
+# Created again
+
+
+class Resubscribing(Subscriptions):
+    """Subscriptions that are deleted and created again under the same name."""
+
+    returns = Bound()
+
+    returns_left = Variable[int](0)
+
+
+@start
+def subscriptions_may_return(w: Resubscribing) -> None:
+    """So many times."""
+    w.returns_left = w.returns
+
+
+@action("468-ADMIN-01", broker=BROKERS, subscription=SUBSCRIPTIONS)
+def create_subscription_again(w: Resubscribing, broker: str, subscription: str) -> None:
+    """The leader is asked for a subscription whose name was used before: it has its own past and no other."""
+    record = admitted(w, broker)
+    require(w.returns_left)
+    require(w.errand[broker] is None)
+    require(w.subscribed[subscription] is Subscribed.DELETED)
+
+    w.returns_left -= 1
+    w.number[subscription] += 1
+    for key in w.sent:
+        w.received[subscription, key] = ()
+    _begin_creation(w, broker, subscription, record)
+
+
+@always("468-ADMIN-01", subscription=SUBSCRIPTIONS, segment=SEGMENTS)
+def nobody_inherits_a_cursor(w: Resubscribing, subscription: str, segment: int) -> Iterator[str]:
+    """A subscription that was created again has no cursor that was made for the one before it."""
+    held = w.cursor[subscription, segment] is not None
+    if held and w.subscribed[subscription] is Subscribed.CREATED:
+        if w.made_for[subscription, segment] < w.number[subscription] and _active(w, segment):
+            yield f"{subscription} was created again, and in segment {segment} it goes on where it was before"
+
+
+def _active(w: Resubscribing, segment: int) -> bool:
+    layout = w.record.layout if w.record is not None else None
+    return layout is not None and layout.has(segment) and layout.segment(segment).active
+
+
+@sometimes("468-ADMIN-02", subscription=SUBSCRIPTIONS)
+def a_deletion_is_overtaken(w: Resubscribing, subscription: str) -> object:
+    """A subscription exists again, and a broker has yet to delete a cursor of the one before it."""
+    late = [e for e in w.errand.values() if e is not None and e.outcome is Subscribed.DELETED and e.segments]
+    overtaken = any(e.number < w.number[subscription] for e in late)
+    return w.subscribed[subscription] is Subscribed.CREATED and overtaken

@@ -137,6 +137,10 @@ class Topic(Machine):
     log = Family[int, tuple[Message, ...]](SEGMENTS, ())
     cursor = Family[tuple[str, int], int | None]((SUBSCRIPTIONS, SEGMENTS), None)
     """How many messages of the segment the subscription has acknowledged, from the first on."""
+    made_for = Family[tuple[str, int], int]((SUBSCRIPTIONS, SEGMENTS), 0)
+    """Which subscription of its name a cursor belongs to; it says so itself, if the design wants that."""
+    number = Family[str, int](SUBSCRIPTIONS, 0)
+    """How often a subscription of that name was created before; the design has it stand in the record."""
     sent = Family[int, int](KEYS, 0)
     subscribed = Family[str, Subscribed](SUBSCRIPTIONS, Subscribed.NOT)
     received = Family[tuple[str, int], tuple[int, ...]]((SUBSCRIPTIONS, KEYS), ())
@@ -174,7 +178,11 @@ def published(w: Topic) -> Record | None:
     return record if record is not None and record.stage is Stage.PUBLISHED else None
 
 
-def create_segment(w: Topic, segment: int, incarnation: int, subscriptions: tuple[str, ...]) -> None:
+Wanted = tuple[tuple[str, int], ...]
+"""Subscriptions that are to have a cursor, each with its number."""
+
+
+def create_segment(w: Topic, segment: int, incarnation: int, wanted: Wanted) -> None:
     """
     Make a segment's ledger with a cursor at its beginning for each subscription, or add what it lacks.
 
@@ -194,9 +202,24 @@ def create_segment(w: Topic, segment: int, incarnation: int, subscriptions: tupl
         w.log[segment] = ()
         for subscription in w.subscribed:
             w.cursor[subscription, segment] = None
-    for subscription in subscriptions:
-        if w.cursor[subscription, segment] is None:
-            w.cursor[subscription, segment] = 0
+    for subscription, number in wanted:
+        give_cursor(w, subscription, segment, number)
+
+
+def give_cursor(w: Topic, subscription: str, segment: int, number: int) -> None:
+    """Make a subscription's cursor at the beginning of a segment, also in place of an earlier one's."""
+    outdated = w.design.subscriptions_have_numbers and w.made_for[subscription, segment] < number
+    if w.cursor[subscription, segment] is None or outdated:
+        w.cursor[subscription, segment] = 0
+        w.made_for[subscription, segment] = number
+
+
+def take_cursor(w: Topic, subscription: str, segment: int, number: int) -> None:
+    """Delete a subscription's cursor on a segment, but none of a later one of its name."""
+    if w.design.subscriptions_have_numbers and w.made_for[subscription, segment] > number:
+        return
+    w.cursor[subscription, segment] = None
+    w.made_for[subscription, segment] = 0
 
 
 def terminate_segment(w: Topic, segment: int, incarnation: int) -> None:
@@ -349,7 +372,9 @@ def no_acknowledged_message_is_lost(w: Topic, subscription: str, segment: int) -
 def cursors_only_go_forward(w: Topic, after: Topic, subscription: str, segment: int) -> Iterator[str]:
     """What a subscription has acknowledged in a segment stays acknowledged."""
     before, then = w.cursor[subscription, segment], after.cursor[subscription, segment]
-    if before is not None and then is not None and then < before and w.born[segment] == after.born[segment]:
+    same = w.born[segment] == after.born[segment] and w.number[subscription] == after.number[subscription]
+    replaced = w.made_for[subscription, segment] != after.made_for[subscription, segment]
+    if before is not None and then is not None and then < before and same and not replaced:
         yield f"{subscription} went back in segment {segment} from {before} to {then}"
 
 
