@@ -275,6 +275,18 @@ def _active(w: Resubscribing, segment: int) -> bool:
     return layout is not None and layout.has(segment) and layout.segment(segment).active
 
 
+@step("468-ADMIN-01", subscription=SUBSCRIPTIONS)
+def only_what_was_deleted_is_created_again(
+    w: Resubscribing, after: Resubscribing, subscription: str
+) -> Iterator[str]:
+    """A name is used again once its subscription was deleted, and no more often than it may be."""
+    again = after.number[subscription] > w.number[subscription]
+    if again and w.subscribed[subscription] is not Subscribed.DELETED:
+        yield f"{subscription} is created again and was not deleted"
+    if after.returns_left < 0:
+        yield f"{subscription} is created again too often"
+
+
 @sometimes("468-ADMIN-02", subscription=SUBSCRIPTIONS)
 def a_deletion_is_overtaken(w: Resubscribing, subscription: str) -> object:
     """A subscription exists again, and a broker has yet to delete a cursor of the one before it."""
