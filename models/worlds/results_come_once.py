@@ -125,6 +125,7 @@ RESULTS_COME_ONCE_WHATEVER_FAILS = replace(
     name="results-come-once-whatever-fails",
     asks="If it tries again, and the broker crashes at any time, is there one result?",
     large=True,
+    expect=Holds(states=24_540_558, depth=51),
 )
 
 AGAIN = (what_was_consumed_is_not_delivered_again,)

@@ -148,11 +148,12 @@ SPLIT_WHILE_THE_PARENT_MOVES = replace(
 )
 
 SPLIT_WHILE_EVERYTHING_FAILS = replace(
-    TRANSACTIONS_SURVIVE_SPLITS.at(owners=2, moves=1, stops=1, lost_sessions=1),
+    SPLIT_WHILE_THE_PARENT_MOVES.at(stops=1, transactional_writes=2),
     name="transactions-survive-splits-and-everything",
-    asks="Is the transaction what it was, whatever befalls the brokers while the segment is split?",
-    within=_meanwhile,
-    idle=(*NO_MERGE, *ONE_LEADER, *NO_CLOCK, *AS_ONE_WRITES_IT, "write_outside_of_transactions"),
+    asks="Is the transaction what it was if a broker crashes as well?",
+    properties=(*SAFE, *SPANNING, a_split_was_published),
+    within=lambda w: _meanwhile(w) and _only_the_parent_moves(w),
+    idle=tuple(name for name in SPLIT_WHILE_THE_PARENT_MOVES.idle if name != "stop"),
     large=True,
 )
 

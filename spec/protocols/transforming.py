@@ -61,8 +61,8 @@ class Transforming(Redelivering, AcrossLayouts):
 def deliver_what_is_decided(w: Transforming, owner: str, segment: int, subscription: str) -> None:
     """A broker sends what may be read and was not acknowledged, of a segment whose ancestors are drained."""
     record = w.record
-    require(record is not None and serves(w, owner, segment))
     assert record is not None
+    require(serves(w, owner, segment))
     done = drained(w, subscription, record.layout)
     require(segment in [s.segment_id for s in assignable(record.layout, done, w.design)])
     entries = range(len(w.log[segment]))
