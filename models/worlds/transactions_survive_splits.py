@@ -155,6 +155,7 @@ SPLIT_WHILE_EVERYTHING_FAILS = replace(
     within=lambda w: _meanwhile(w) and _only_the_parent_moves(w),
     idle=tuple(name for name in SPLIT_WHILE_THE_PARENT_MOVES.idle if name != "stop"),
     large=True,
+    expect=Holds(states=10_599_911, depth=41),
 )
 
 SPLIT_PARENTS_ARE_DRAINED = replace(
