@@ -70,10 +70,16 @@ def deliver(w: Delivering, owner: str, segment: int, subscription: str) -> None:
 def leave(w: Redelivering, owner: str, segment: int, subscription: str) -> None:
     """The consumers of a subscription leave, and what they have is to be delivered to others."""
     require(w.departures_left)
-    require(w.outstanding[owner, segment, subscription])
 
     w.departures_left -= 1
     w.outstanding[owner, segment, subscription] = ()
+
+
+@always("473-READ-28")
+def no_more_consumers_leave_than_may(w: Redelivering) -> Iterator[str]:
+    """Departures stay within their budget."""
+    if w.departures_left < 0:
+        yield f"{-w.departures_left} departures too many"
 
 
 @step("473-GOAL-01", "473-NOTIFY-08", "473-ACK-08", subscription=SUBSCRIPTIONS, segment=SEGMENTS)

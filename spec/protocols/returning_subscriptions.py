@@ -5,7 +5,9 @@ The new one begins at the earliest message, with a cursor of its own. As far as 
 a cursor that is reset is the same: what was acknowledged before is to be read again.
 """
 
-from spec.machine import Bound, Variable, action, require, sometimes, start
+from collections.abc import Iterator
+
+from spec.machine import Bound, Variable, action, always, require, sometimes, start
 from spec.protocols.deciding import TRANSACTIONS
 from spec.protocols.pending_acks import evict
 from spec.protocols.redelivering import Redelivering
@@ -32,8 +34,7 @@ def subscriptions_may_be_deleted(w: ReturningSubscriptions) -> None:
 def unsubscribe(w: ReturningSubscriptions, owner: str, segment: int, subscription: str) -> None:
     """The owner deletes a subscription's cursor, and with it all that it has in memory of it."""
     require(w.deletions_left)
-    require(w.loaded[owner, segment] and w.owner[segment] == owner)
-    require(w.subscribed[subscription] is Subscribed.CREATED)
+    require(w.owner[segment] == owner)
 
     w.deletions_left -= 1
     w.subscribed[subscription] = Subscribed.DELETED
@@ -61,6 +62,13 @@ def subscribe_again(w: ReturningSubscriptions, segment: int, subscription: str) 
     w.cursor_number[subscription, segment] += 1
     for key in w.sent:
         w.received[subscription, key] = ()
+
+
+@always("473-READ-44")
+def no_more_subscriptions_are_deleted_than_may(w: ReturningSubscriptions) -> Iterator[str]:
+    """Deletions stay within their budget."""
+    if w.deletions_left < 0:
+        yield f"{-w.deletions_left} deletions too many"
 
 
 @sometimes("473-READ-44", segment=SEGMENTS, subscription=SUBSCRIPTIONS, transaction=TRANSACTIONS)
