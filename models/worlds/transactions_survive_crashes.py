@@ -37,7 +37,7 @@ SUPERSEDED_OWNERS_ARE_HARMLESS = replace(
     asks="If a segment moves and its last owner goes on with what it was doing, is nothing acknowledged that "
     "the next owner does not know, and nothing undone that it has done?",
     idle=(*NO_STOP, *NO_ORDINARY_MESSAGE, *NO_LOST_SESSION, *NO_CLOCK, *AS_ONE_WRITES_IT),
-    expect=Holds(states=5_280, depth=16),
+    expect=Holds(states=5_088, depth=16),
 )
 
 DECISIONS_SURVIVE_LOST_SESSIONS = replace(
@@ -53,7 +53,7 @@ OWNERS_COME_BACK = replace(
     name="owners-come-back",
     asks="If a segment comes back to a broker that had it before, is that as if it had never had it?",
     idle=(*NO_ORDINARY_MESSAGE, *NO_LOST_SESSION, *NO_CLOCK, *AS_ONE_WRITES_IT),
-    expect=Holds(states=22_316, depth=20),
+    expect=Holds(states=19_444, depth=19),
 )
 
 EVERYTHING_FAILS = replace(

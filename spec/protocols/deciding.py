@@ -24,7 +24,7 @@ from spec.machine import (
 )
 from spec.protocols.topic import SEGMENTS, SUBSCRIPTIONS, Topic
 from spec.refusals import Refused
-from spec.transactions import Header, TxnState, add_participant, begin, collectable, end, timed_out
+from spec.transactions import Header, TxnState, begin, collectable, end, timed_out
 
 TRANSACTIONS = Domain("transaction", "t")
 
@@ -74,12 +74,6 @@ def open_transaction(w: Deciding, transaction: str) -> None:
 
     w.header[transaction] = begin(w.now, w.timeout)
     w.outcome[transaction] = TxnState.OPEN
-
-
-@action("473-COORD-06", "473-READ-31", transaction=TRANSACTIONS)
-def name_participant(w: Deciding, transaction: str) -> None:
-    """A client names a topic or a subscription beforehand, whatever has become of its transaction."""
-    w.header[transaction] = add_participant(w.header[transaction])
 
 
 @action(

@@ -58,7 +58,7 @@ def test_the_broken_world_is_called_as_worlds_call_it() -> None:
         ("id = ", "one.toml is not TOML"),
         (changed('seed = "000"\n', ""), "one.toml does not say seed"),
         (TEXT + "author = 1\n", "one.toml: what is author?"),
-        (changed('"two owners"', '"bad"'), "one.toml: severity is one of loss, order, "),
+        (changed('"two owners"', '"bad"'), "one.toml: severity is one of loss, dirty, "),
         (changed('"two owners"', "3"), "not 3"),
         (changed('"468-HOLE-09"', "9"), "one.toml: id cannot be 9"),
         (changed('"000"', '" "'), "one.toml: seed cannot be ' '"),
