@@ -30,7 +30,7 @@ EVERYTHING = replace(
     bounds={**FOLLOWING.bounds, "moves": 1, "stops": 1, "lost_sessions": 1, "plain_acks": 1},
     idle=(*NO_CLOCK, *AS_HEADERS_ARE_WRITTEN),
     large=True,
-    expect=Holds(),
+    expect=Holds(states=438_102, depth=26),
 )
 
 WORLDS = (
