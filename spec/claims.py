@@ -78,7 +78,7 @@ class Ledger:
         raise Refused(Reason.CLAIM_UNKNOWN, id)
 
 
-PENDING = ("transactions", "implementation", "conformance")
+PENDING = ("implementation", "conformance")
 """The pieces of work that claims may still be waiting for."""
 
 CLAIM_ID = re.compile(r"\b\d{3}-(?!READ-|HOLE-)[A-Z]+-\d{2,3}\b")

@@ -30,9 +30,9 @@ def test_a_sound_ledger_has_no_flaws() -> None:
 @pytest.mark.parametrize(
     ("claim", "checks", "sentence"),
     [
-        (Claim("X-1", ("000",), "s", Kind.VALUE, "", (), "transactions"), {}, "X-1 is not a claim id"),
+        (Claim("X-1", ("000",), "s", Kind.VALUE, "", (), "implementation"), {}, "X-1 is not a claim id"),
         (
-            Claim("468-A-01", ("9",), "s", Kind.VALUE, "", (), "transactions"),
+            Claim("468-A-01", ("9",), "s", Kind.VALUE, "", (), "implementation"),
             {},
             "468-A-01 names the seeds ['9'], known are ['000']",
         ),
@@ -44,7 +44,7 @@ def test_a_sound_ledger_has_no_flaws() -> None:
         (
             Claim("468-A-01", ("000",), "s", Kind.VALUE, "", (), "luck"),
             {},
-            "468-A-01 waits for 'luck', which is none of ['transactions', 'implementation', 'conformance']",
+            "468-A-01 waits for 'luck', which is none of ['implementation', 'conformance']",
         ),
         (
             Claim("468-A-01", ("000",), "s", Kind.VALUE, "", ("law:b",)),
@@ -57,12 +57,12 @@ def test_a_sound_ledger_has_no_flaws() -> None:
             "468-A-01 is said to be checked by law:a, which does not name it",
         ),
         (
-            Claim("468-A-01", ("000",), "s", Kind.VALUE, "", (), "transactions"),
+            Claim("468-A-01", ("000",), "s", Kind.VALUE, "", (), "implementation"),
             {"law:c": ("468-A-01",)},
             "law:c checks 468-A-01, but the ledger does not say so: run ./braid claims --update",
         ),
         (
-            Claim("468-A-01", ("000",), "s", Kind.VALUE, "", (), "transactions"),
+            Claim("468-A-01", ("000",), "s", Kind.VALUE, "", (), "implementation"),
             {"law:c": ("468-B-01",)},
             "law:c checks 468-B-01, which does not exist",
         ),
@@ -92,7 +92,7 @@ def test_a_reading_is_about_claims_that_exist() -> None:
         "seeds = 1\nclaim = []\nreading = []",
         "seeds = {}\nclaim = 3\nreading = []",
         "seeds = {}\nclaim = [3]\nreading = []",
-        ONE_CLAIM + '\nseeds = ["000"]\nsection = ""\nkind = "value"\nsays = ""\npendng = "transactions"',
+        ONE_CLAIM + '\nseeds = ["000"]\nsection = ""\nkind = "value"\nsays = ""\npendng = "implementation"',
         "seeds = {}\nclaim = []\nreadings = []",
         ONE_CLAIM,
         ONE_CLAIM + '\nseeds = ["000"]\nsection = ""\nkind = "gossip"\nsays = ""',
