@@ -26,6 +26,9 @@ WAYS = 1 << 16
 RARE = WAYS >> 1
 """The bit of an argument's number that asks for what has happened least on this walk."""
 
+FAULTS = 3
+"""In one step of so many something may break; else budgets are spent before anything is at stake."""
+
 SHORTEN_SECONDS = 3.0
 
 
@@ -80,13 +83,21 @@ class Walk:
     def _possible(
         self, which: int, arguments: int
     ) -> Iterator[tuple[Instance[Action], tuple[Alternative, ...]]]:
+        """Who can do what, in turn; what changes nothing is left for when nothing else can happen."""
         actions = list(_from(which, self._by_action))
         if arguments & RARE:
             actions.sort(key=lambda own: self._own[own[0].of] if own else 0)
-        for own in actions:
-            for instance in _from(arguments, own):
-                if ways := self._ways[instance].result:
-                    yield instance, ways
+        if which % FAULTS:
+            actions.sort(key=lambda own: bool(own) and own[0].of.fault)
+        for changing in (True, False):
+            for own in actions:
+                for instance in _from(arguments, own):
+                    ways = self._ways[instance].result
+                    if chosen := tuple(way for way in ways if self._changes(way) is changing):
+                        yield instance, chosen
+
+    def _changes(self, way: Alternative) -> bool:
+        return bool(way.failure) or any(self.state[place] != value for place, value in way.writes)
 
     def _inside(self) -> bool:
         return self.model.world.within is None or bool(self.model.inside(self.state).result)

@@ -39,7 +39,7 @@ ONCE: World = replace(
         *NO_COLLECTION,
         *AS_HEADERS_ARE_WRITTEN,
     ),
-    expect=Holds(states=4_548, depth=18),
+    expect=Holds(states=5_364, depth=20),
 )
 CONSUMED = (a_message_is_consumed_once,)
 
@@ -47,9 +47,9 @@ WORLDS = (
     ONCE,
     ONCE.without(
         "held_messages_are_refused",
-        Violated("a_message_is_consumed_once", steps=11),
+        Violated("a_message_is_consumed_once", steps=13),
         properties=CONSUMED,
         bounds={**ONCE.bounds, "plain_acks": 0},
     ),
-    ONCE.as_written(Violated("a_message_is_consumed_once", steps=7), properties=CONSUMED),
+    ONCE.as_written(Violated("a_message_is_consumed_once", steps=8), properties=CONSUMED),
 )

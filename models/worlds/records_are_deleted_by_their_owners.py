@@ -43,19 +43,19 @@ DELETING: World = replace(
         *NO_COLLECTION,
         *AS_HEADERS_ARE_WRITTEN,
     ),
-    expect=Holds(states=13_558, depth=21),
+    expect=Holds(states=19_602, depth=24),
 )
 
 WORLDS = (
     DELETING,
     DELETING.without(
         "participants_delete_their_own_records",
-        Violated("what_was_consumed_is_not_delivered_again", steps=20),
+        Violated("what_was_consumed_is_not_delivered_again", steps=23),
         properties=AGAIN,
         bounds={**DELETING.bounds, "departures": 1},
     ),
     DELETING.as_written(
-        Violated("records_stay_until_cursors_are_written", steps=10),
+        Violated("records_stay_until_cursors_are_written", steps=11),
         properties=(records_stay_until_cursors_are_written,),
     ),
 )

@@ -23,7 +23,7 @@ RETURNING: World = replace(
     machines=(*FOLLOWING.machines, ReturningSubscriptions),
     bounds={**FOLLOWING.bounds, "departures": 0, "plain_acks": 0, "deletions": 1},
     idle=(*NO_MOVE, *NO_DEPARTURE, *NO_LOST_SESSION, *NO_CLOCK, *NO_PLAIN_ACK, *AS_HEADERS_ARE_WRITTEN),
-    expect=Holds(states=7_948, depth=21),
+    expect=Holds(states=8_318, depth=22),
 )
 UNSEEN = (a_cursor_passes_nothing_unseen,)
 

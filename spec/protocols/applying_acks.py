@@ -172,17 +172,19 @@ def drop_strays(w: ApplyingAcks, owner: str, segment: int, subscription: str, tr
     The owner deletes records that are no part of what it has to do.
 
     It lists them and makes sure then that it is still the owner. Whatever it does not know was put by a
-    broker that was superseded and told nobody, or was made for a cursor that is gone.
+    broker that was superseded and told nobody, or was made for a cursor that is gone; or by itself just now,
+    so it waits for the answer to its own put.
     """
     require(w.design.superseded_owners_are_fenced and w.owner[segment] == owner)
+    acking = w.acking[owner, segment, subscription, transaction]
+    require(acking is None or acking.stage is not Stage.PUT)
     records = w.acks[transaction, subscription, segment]
     strays = [r for r in records if r.cursor != _cursor(w, segment, subscription)]
     if not w.design.acks_name_their_cursor:
         strays = []
     if w.acks_recovered[owner, segment, subscription]:
-        acking = w.acking[owner, segment, subscription, transaction]
         known = [*w.pending[owner, segment, subscription, transaction]]
-        known += [acking.record] if acking else []
+        known += [acking.record] if acking and acking.stage is not Stage.PUT else []
         strays = [r for r in records if r.sequence not in [one.sequence for one in known]]
     require(strays)
 

@@ -37,7 +37,8 @@ class Stage(Enum):
     """How far an ack in a transaction has come."""
 
     HELD = "the header was open, and nobody else gets the message"
-    RECORDED = "the store has a record of it"
+    PUT = "the store has a record of it, and its broker does not know under which key"
+    RECORDED = "the broker knows the key of its record"
     WITHDRAWN = "its record is deleted, because the transaction was decided meanwhile"
 
 
@@ -76,8 +77,8 @@ class Asked:
     """Whether the transaction was decided when the record was put."""
     accepted: bool | None = None
     """What the client was told, if anything."""
-    again: bool = False
-    """Whether the messages were delivered again after an abort."""
+    again: tuple[int, ...] = ()
+    """The positions that were delivered again after an abort."""
 
 
 class PendingAcks(HeaderCache, AlreadySubscribed):
@@ -118,7 +119,7 @@ class PendingAcks(HeaderCache, AlreadySubscribed):
 
 
 @start
-def there_is_something_toacknowledge(w: PendingAcks) -> None:
+def there_is_something_to_acknowledge(w: PendingAcks) -> None:
     """The first segment has a backlog that nobody has read; each transaction will acknowledge so often."""
     for _ in range(w.backlog):
         append(w, 0, 0)
@@ -246,11 +247,27 @@ def record_ack(w: PendingAcks, owner: str, segment: int, subscription: str, tran
     w.next_sequence[transaction] += 1
     stored = record if w.design.cumulative_acks_say_so else replace(record, cumulative=False)
     w.acks[transaction, subscription, segment] += (stored,)
-    w.acking[owner, segment, subscription, transaction] = Acking(Stage.RECORDED, record)
+    w.acking[owner, segment, subscription, transaction] = Acking(Stage.PUT, record)
     done = opened(w, owner, segment, subscription).positions
     takes = tuple(sorted(positions_of([record]) - {*done}))
     late = w.outcome[transaction] is not TxnState.OPEN
     w.asked_acks[transaction] += (Asked(segment, subscription, record, takes, late),)
+
+
+@action(
+    "473-OP-03",
+    owner=OWNERS,
+    segment=SEGMENTS,
+    subscription=SUBSCRIPTIONS,
+    transaction=TRANSACTIONS,
+    fair=WEAK,
+)
+def learn_key(w: PendingAcks, owner: str, segment: int, subscription: str, transaction: str) -> None:
+    """The store answers a put with the key that it has given to the record."""
+    acking = _acking(w, owner, segment, subscription, transaction)
+    require(acking.stage is Stage.PUT)
+
+    w.acking[owner, segment, subscription, transaction] = replace(acking, stage=Stage.RECORDED)
 
 
 @action(

@@ -49,8 +49,8 @@ def send_out(w: Redelivering, owner: str, segment: int, subscription: str, reada
     for transaction, outcome in w.outcome.items():
         if outcome is TxnState.ABORTED:
             w.asked_acks[transaction] = tuple(
-                replace(one, again=True)
-                if (one.segment, one.subscription) == (segment, subscription) and {*one.takes} & {*sent}
+                replace(one, again=tuple(p for p in one.takes if p in one.again or p in sent))
+                if (one.segment, one.subscription) == (segment, subscription)
                 else one
                 for one in w.asked_acks[transaction]
             )
@@ -115,7 +115,7 @@ def aborted_acks_are_delivered_again(
 ) -> tuple[object, object]:
     """A message whose ack was aborted is delivered again, or acknowledged otherwise."""
     waiting = w.outcome[transaction] is TxnState.ABORTED and any(
-        one.accepted and not one.again and not {*one.takes} & _settled(w, segment, subscription)
+        one.accepted and not {*one.takes} <= {*one.again} | _settled(w, segment, subscription)
         for segment in w.ledger
         for one in current(w, transaction, segment, subscription)
     )

@@ -61,7 +61,6 @@ def take_over_segment(w: Serving, owner: str, segment: int) -> None:
 
     Producers ask for active segments, and readers for those in which they have something left.
     """
-    require(w.ledger[segment] is not Ledger.ABSENT)
     require(wanted(w, segment) and not served(w, segment))
 
     open_segment(w, owner, segment)
@@ -90,7 +89,9 @@ def served(w: Serving, segment: int) -> bool:
 
 
 def open_segment(w: Serving, owner: str, segment: int) -> None:
-    """Whatever the broker still had in memory of the segment, from a time before, it drops."""
+    """A segment that exists is opened; what the broker still had in memory of it, from before, it drops."""
+    require(w.ledger[segment] is not Ledger.ABSENT)
+
     forget(w, owner, segment)
     w.owner[segment] = owner
     w.loaded[owner, segment] = True

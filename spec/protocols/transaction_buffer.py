@@ -543,6 +543,17 @@ def records_go_when_their_work_is_done(
             yield f"the record of entry {position} of segment {segment} is deleted, and it is undecided"
 
 
+@step("473-NOTIFY-01", "473-BUFFER-05", segment=SEGMENTS)
+def what_is_settled_stays_so(w: TransactionBuffer, after: TransactionBuffer, segment: int) -> Iterator[str]:
+    """Whoever owns the segment, an entry that was decided is never decided otherwise."""
+    before, then = w.settled[segment], after.settled[segment]
+    if then.through < before.through:
+        yield f"segment {segment} was settled through {before.through}, and is through {then.through}"
+    for position in {*then.skipped} - {*before.skipped}:
+        if position <= before.through:
+            yield f"entry {position} of segment {segment} was to be delivered, and is skipped"
+
+
 @always("473-BUFFER-03", "473-NOTIFY-02", owner=OWNERS, segment=SEGMENTS)
 def buffers_remember_what_is_undecided(w: TransactionBuffer, owner: str, segment: int) -> Iterator[str]:
     """An owner has in memory what is not settled yet, and a broker that has not opened a segment nothing."""
@@ -593,9 +604,11 @@ def a_write_came_too_late(w: TransactionBuffer, transaction: str) -> object:
 @sometimes("473-RECOVER-03", segment=SEGMENTS)
 def an_entry_belongs_to_nobody(w: TransactionBuffer, segment: int) -> object:
     """An entry of a committed transaction is skipped, because its broker crashed before it was recorded."""
+    handled = {p for owner, n in w.loaded if n == segment for p in _under_way(w, owner, segment)}
     return any(
         (t := w.log[segment][position].transaction) is not None
         and w.outcome[t] is TxnState.COMMITTED
         and (segment, position) not in w.refused[t]
+        and position not in handled
         for position in w.settled[segment].skipped
     )

@@ -110,9 +110,10 @@ class Vanishing(AcrossLayouts):
 
 def gone(w: Vanishing, segment: int) -> bool:
     """
-    Whether a segment is in the layout no more; ids are never used again, so it never will be.
+    Whether a segment is in the layout no more; its name is never used again, so it never will be.
 
-    The children of a change under way are not there yet, but then nobody can have written to them.
+    A topic that is created again has names of its own for them (`topics_have_incarnations`). The
+    children of a change under way are not there yet, but then nobody can have written to them.
     """
     record = w.record
     return record is None or not record.layout.has(segment)
@@ -154,7 +155,6 @@ def load_for_leftovers(w: Vanishing, owner: str, segment: int) -> None:
     A sealed segment that everybody has drained is asked for by nobody else.
     """
     require(w.design.leftovers_load_their_segment)
-    require(w.ledger[segment] is not Ledger.ABSENT)
     require(_recorded(w, segment))
     require(not served(w, segment))
 

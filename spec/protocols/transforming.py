@@ -13,7 +13,7 @@ from spec.layout import split_segment
 from spec.machine import WEAK, action, always, require, sometimes, start
 from spec.protocols.applying_acks import current
 from spec.protocols.dispatching import has
-from spec.protocols.pending_acks import written_down
+from spec.protocols.pending_acks import acknowledge, offers, opened, written_down
 from spec.protocols.redelivering import Redelivering, send_out
 from spec.protocols.serving import OWNERS
 from spec.protocols.topic import (
@@ -71,6 +71,26 @@ def deliver_what_is_decided(w: Transforming, owner: str, segment: int, subscript
     send_out(w, owner, segment, subscription, readable)
 
 
+@action(
+    "473-DISPATCH-03",
+    "473-NOTIFY-06",
+    "473-READ-43",
+    owner=OWNERS,
+    segment=SEGMENTS,
+    subscription=SUBSCRIPTIONS,
+    fair=WEAK,
+)
+def pass_over_what_is_skipped(w: Transforming, owner: str, segment: int, subscription: str) -> None:
+    """A broker acknowledges entries that nobody is to get; else no cursor would ever come past them."""
+    require(serves(w, owner, segment) and offers(w, owner, segment, subscription))
+    acked = opened(w, owner, segment, subscription).positions
+    entries = (p for p in range(len(w.log[segment])) if p not in acked)
+    skipped = [p for p in entries if seen(w, owner, segment, p) is Visibility.SKIPPED]
+    require(skipped)
+
+    acknowledge(w, owner, segment, subscription, skipped)
+
+
 @always("473-GOAL-01", "473-GOAL-04", subscription=SUBSCRIPTIONS)
 def one_result_for_each_message(w: Transforming, subscription: str) -> Iterator[str]:
     """No message has two results that anybody received, and no result is received of what is not consumed."""
@@ -98,6 +118,12 @@ def results_come_after_their_messages(w: Transforming, subscription: str) -> Ite
             taken = {p for o in current(w, transaction, segment, subscription) if o.accepted for p in o.takes}
             for position in sorted(taken - {*written_down(w, subscription, segment)}):
                 yield f"{subscription} received a result of message {position}, which is not acknowledged"
+
+
+@sometimes("473-READ-43", subscription=SUBSCRIPTIONS, segment=SEGMENTS)
+def a_cursor_is_past_what_is_skipped(w: Transforming, subscription: str, segment: int) -> object:
+    """A subscription has acknowledged for good an entry that it never got and never will."""
+    return not {*w.settled[segment].skipped}.isdisjoint(written_down(w, subscription, segment))
 
 
 @sometimes("473-GOAL-04", "473-END-05", subscription=SUBSCRIPTIONS)

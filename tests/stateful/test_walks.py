@@ -10,7 +10,7 @@ import pytest
 
 from models.asking import known
 from models.stateful import Broken, never_happened, walk
-from models.worlds.leaving_out import NO_DISCOVERY, NO_LOST_REPLY
+from models.worlds.leaving_out import AS_ONE_WRITES_IT, NO_CLOCK, NO_DISCOVERY, NO_LOST_REPLY
 from spec.design import AS_WRITTEN
 from spec.protocols.election import Election
 from spec.protocols.layout_change import LayoutChange
@@ -31,6 +31,11 @@ def far(name: str, *idle: str, **bounds: int) -> World:
     return replace(known()[name].at(**bounds), name=f"{name}-far", idle=idle)
 
 
+def anywhere(name: str, *idle: str, **bounds: int) -> World:
+    """The same, and whatever the world leaves out happens as well."""
+    return replace(far(name, *idle, **bounds), within=None)
+
+
 BROKERS = {"brokers": 3, "crashes": 3, "expiries": 3}
 CHANGES = {"segments": 40, "initial_segments": 2, "operations": 2, "lost_replies": 3}
 PRODUCERS = {"keys": 2, "producers": 2, "messages": 3, "lost_acknowledgements": 2}
@@ -38,6 +43,13 @@ CONSUMERS = {"consumers": 3, "drops": 2, "deaths": 2, "leaves": 1, "backlog": 2}
 CALMER = {"segments": 16, "crashes": 2, "expiries": 2, "lost_acknowledgements": 1}
 SCALES = {"max_segments": 12, "max_dag_depth": 6}
 PARTITIONS = {"partitions": 6, "most_partitions": 6, "largest_record": 6, "segments": 14}
+OWNERS = {"owners": 3, "stops": 3, "moves": 3, "lost_sessions": 3}
+CLOCK = {"ticks": 4, "timeout": 2, "retention": 1}
+WRITES = {"transactional_writes": 3, "plain_writes": 3}
+ACKS = {"transactional_acks": 2, "plain_acks": 2, "backlog": 3, "cumulative_acks": 1, "departures": 2}
+STRAYS = ("collect_what_is_gone", "load_for_leftovers")
+"""What it takes several faults at the right moment to need."""
+DELETED_TOO_SOON = ("begin_merge", "notify")
 LISTENS_TO_ONE = ("load_before_the_election", "hear_late", "move_the_cursor_to_the_checkpoint")
 
 WALKS = (
@@ -54,6 +66,7 @@ WALKS = (
         "a-topic-lives-again-after-a-split",
         *NO_DISCOVERY,
         *NO_LOST_REPLY,
+        *DELETED_TOO_SOON,
         "finish_change",
         lives=9,
         failures=3,
@@ -90,6 +103,44 @@ WALKS = (
         lost_replies=3,
         **BROKERS,
         **PARTITIONS,
+    ),
+    far(
+        "transactions-survive-everything",
+        *AS_ONE_WRITES_IT,
+        subscriptions=3,
+        transactions=12,
+        **OWNERS,
+        **CLOCK,
+        **WRITES,
+    ),
+    anywhere(
+        "transactions-and-pruning",
+        *NO_DISCOVERY,
+        *NO_LOST_REPLY,
+        *NO_CLOCK,
+        *AS_ONE_WRITES_IT,
+        *STRAYS,
+        "finish_change",
+        subscriptions=2,
+        transactions=5,
+        keys=4,
+        segments=10,
+        initial_segments=2,
+        operations=2,
+        **OWNERS,
+        **WRITES,
+    ),
+    anywhere(
+        "results-come-once-whatever-fails",
+        *AS_ONE_WRITES_IT,
+        "drop_strays",
+        subscriptions=2,
+        transactions=8,
+        keys=2,
+        **OWNERS,
+        **CLOCK,
+        **WRITES,
+        **ACKS,
     ),
 )
 
