@@ -20,7 +20,7 @@ MOVING: World = replace(
     "as it can, is every accepted ack of a committed transaction applied, and no other?",
     bounds={**FOLLOWING.bounds, "departures": 0, "plain_acks": 0, "stops": 0, "moves": 2},
     idle=(*NO_STOP, *NO_DEPARTURE, *NO_LOST_SESSION, *NO_CLOCK, *NO_PLAIN_ACK, *AS_HEADERS_ARE_WRITTEN),
-    expect=Holds(states=38_201, depth=22),
+    expect=Holds(states=41_969, depth=22),
 )
 
 EVERYTHING = replace(

@@ -115,7 +115,7 @@ ACKS_OUTLIVE_TOPICS = replace(
         "go_on_for_another",
         "drop_strays",
     ),
-    expect=Holds(states=6_243, depth=20),
+    expect=Holds(states=6_858, depth=21),
 )
 
 WORLDS = (

@@ -79,6 +79,37 @@ def release(w: HeaderCache, owner: str, segment: int, transaction: str, user: st
         w.cached[owner, segment, transaction] = replace(cached, users=users) if users else None
 
 
+def still_open(w: HeaderCache, transaction: str) -> bool:
+    """Whether a transaction is open, as the store and no cache says."""
+    header = w.header[transaction]
+    return header is not None and header.state is TxnState.OPEN
+
+
+def may_answer(w: HeaderCache, owner: str, segment: int) -> bool:
+    """
+    Whether a broker may tell a client what became of an operation.
+
+    One that was superseded says nothing: the next owner may have read the record, or not.
+    """
+    return not w.design.superseded_owners_are_fenced or w.owner[segment] == owner
+
+
+def belongs(w: HeaderCache, owner: str, segment: int, transaction: str) -> bool:
+    """
+    Whether an operation is certain to be part of its transaction, once its record was put.
+
+    A header that is open after the put was open before it. A broker that is the owner after the put was so
+    before it, and the next one will find the record. [473-LATE-01, 473-READ-14, 473-READ-26]
+    """
+    in_time = not w.design.operations_look_again or still_open(w, transaction)
+    return in_time and may_answer(w, owner, segment)
+
+
+def too_late(w: HeaderCache, transaction: str) -> bool:
+    """Whether a broker that looks again finds a transaction decided, so that it withdraws its record."""
+    return w.design.operations_look_again and not still_open(w, transaction)
+
+
 @action(
     "473-NOTIFY-02",
     "473-NOTIFY-04",

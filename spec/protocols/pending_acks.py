@@ -18,12 +18,11 @@ from spec.machine import (
     Variable,
     action,
     choose,
-    forget,
     require,
     start,
 )
 from spec.protocols.deciding import TRANSACTIONS, AckRecord
-from spec.protocols.header_cache import HeaderCache, consult, release
+from spec.protocols.header_cache import HeaderCache, belongs, consult, may_answer, release, too_late
 from spec.protocols.serving import OWNERS
 from spec.protocols.topic import SEGMENTS, SUBSCRIPTIONS, AlreadySubscribed, append
 from spec.refusals import Refused
@@ -279,28 +278,34 @@ def learn_key(w: PendingAcks, owner: str, segment: int, subscription: str, trans
     transaction=TRANSACTIONS,
     fair=WEAK,
 )
-def answer_ack(w: PendingAcks, owner: str, segment: int, subscription: str, transaction: str) -> None:
-    """
-    The client is told that its ack is part of the transaction, if that is certain by now.
-
-    If the header is no longer open, the record is deleted. A broker that is no longer the owner says
-    nothing: the next owner may know the record or not.
-    """
+def accept_ack(w: PendingAcks, owner: str, segment: int, subscription: str, transaction: str) -> None:
+    """The client is told that its ack is part of the transaction, once that is certain."""
     acking = _acking(w, owner, segment, subscription, transaction)
     require(acking.stage is Stage.RECORDED)
+    require(belongs(w, owner, segment, transaction))
 
-    if w.design.superseded_owners_are_fenced and w.owner[segment] != owner:
-        forget(w, owner, segment)
-        return
-    header = w.header[transaction]
-    if w.design.operations_look_again and (header is None or header.state is not TxnState.OPEN):
-        delete_ack_records(w, transaction, segment, subscription, [acking.record])
-        acking = replace(acking, stage=Stage.WITHDRAWN)
-        w.acking[owner, segment, subscription, transaction] = acking
-        return
     w.pending[owner, segment, subscription, transaction] += (acking.record,)
     w.acking[owner, segment, subscription, transaction] = None
     _tell(w, transaction, acking.record, accepted=True)
+
+
+@action(
+    "473-LATE-01",
+    "473-READ-26",
+    owner=OWNERS,
+    segment=SEGMENTS,
+    subscription=SUBSCRIPTIONS,
+    transaction=TRANSACTIONS,
+    fair=WEAK,
+)
+def withdraw_ack(w: PendingAcks, owner: str, segment: int, subscription: str, transaction: str) -> None:
+    """A broker that finds the transaction decided deletes its record."""
+    acking = _acking(w, owner, segment, subscription, transaction)
+    require(acking.stage is Stage.RECORDED)
+    require(too_late(w, transaction))
+
+    delete_ack_records(w, transaction, segment, subscription, [acking.record])
+    w.acking[owner, segment, subscription, transaction] = replace(acking, stage=Stage.WITHDRAWN)
 
 
 @action(
@@ -312,17 +317,11 @@ def answer_ack(w: PendingAcks, owner: str, segment: int, subscription: str, tran
     fair=WEAK,
 )
 def refuse_ack(w: PendingAcks, owner: str, segment: int, subscription: str, transaction: str) -> None:
-    """
-    The client is told that its ack came too late, and the message is held no more.
-
-    A broker that was superseded while it deleted the record says nothing: the next one may have read it.
-    """
+    """The client is told that its ack came too late, and the message is held no more."""
     acking = _acking(w, owner, segment, subscription, transaction)
     require(acking.stage is Stage.WITHDRAWN)
+    require(may_answer(w, owner, segment))
 
-    if w.design.superseded_owners_are_fenced and w.owner[segment] != owner:
-        forget(w, owner, segment)
-        return
     w.acking[owner, segment, subscription, transaction] = None
     _tell(w, transaction, acking.record, accepted=False)
     evict(w, owner, segment, transaction)

@@ -27,7 +27,7 @@ from spec.machine import (
     step,
 )
 from spec.protocols.deciding import TRANSACTIONS
-from spec.protocols.header_cache import HeaderCache, consult, release
+from spec.protocols.header_cache import HeaderCache, belongs, consult, may_answer, release, too_late
 from spec.protocols.serving import OWNERS, owns
 from spec.protocols.topic import SEGMENTS, Ledger, append, hash_of
 from spec.refusals import Refused
@@ -219,26 +219,14 @@ def record_write(w: TransactionBuffer, owner: str, segment: int, transaction: st
     fair=WEAK,
 )
 def acknowledge_write(w: TransactionBuffer, owner: str, segment: int, transaction: str) -> None:
-    """
-    The client is told that its message is part of the transaction, once that is certain.
-
-    A header that is open after the record was put was open when it was put. A broker that is the owner after
-    it put the record was so before, and the next one will find the record.
-    """
+    """The client is told that its message is part of the transaction, once that is certain."""
     sending = _sending(w, owner, segment, transaction)
     require(sending.stage is Stage.RECORDED)
-    require(not w.design.operations_look_again or still_open(w, transaction))
-    require(not w.design.superseded_owners_are_fenced or w.owner[segment] == owner)
+    require(belongs(w, owner, segment, transaction))
     assert sending.position is not None
 
     w.accepted[transaction] += ((segment, sending.position),)
     w.sending[owner, segment, transaction] = None
-
-
-def still_open(w: TransactionBuffer, transaction: str) -> bool:
-    """Whether a transaction is open, as the store and no cache says."""
-    header = w.header[transaction]
-    return header is not None and header.state is TxnState.OPEN
 
 
 @action("473-LATE-01", owner=OWNERS, segment=SEGMENTS, transaction=TRANSACTIONS, fair=WEAK)
@@ -246,7 +234,7 @@ def withdraw_record(w: TransactionBuffer, owner: str, segment: int, transaction:
     """A broker that finds the transaction decided deletes its record, and the entry belongs to nobody."""
     sending = _sending(w, owner, segment, transaction)
     require(sending.stage is Stage.RECORDED)
-    require(w.design.operations_look_again and not still_open(w, transaction))
+    require(too_late(w, transaction))
     assert sending.position is not None
 
     w.writes[transaction, segment] = _without(w.writes[transaction, segment], sending.position)
@@ -263,14 +251,10 @@ def withdraw_record(w: TransactionBuffer, owner: str, segment: int, transaction:
     fair=WEAK,
 )
 def refuse_write(w: TransactionBuffer, owner: str, segment: int, transaction: str) -> None:
-    """
-    The client is told that its message came too late.
-
-    A broker that was superseded while it deleted the record says nothing: the next one may have read it.
-    """
+    """The client is told that its message came too late, when nothing of it is left."""
     sending = _sending(w, owner, segment, transaction)
     require(sending.stage is Stage.WITHDRAWN)
-    require(not w.design.superseded_owners_are_fenced or w.owner[segment] == owner)
+    require(may_answer(w, owner, segment))
     assert sending.position is not None
 
     w.refused[transaction] += ((segment, sending.position),)
